@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from labels import Label, everything
-from shoal.table.profile.profile import ColumnProfile, profile
+from shoal.table.profile.described import ColumnProfile
+from shoal.table.profile.profile import profile
 
 LEAKS, ELSEWHERE = 0.95, 0.85
 HIDDEN = frozenset({"identifying", "person"})
@@ -36,11 +37,16 @@ class Scored:
         return self.proposed.role in self.label.role
 
     @property
+    def as_days(self) -> bool:
+        """Whether dates are shown as runs of days of a calendar, which is as right as a tree of dates."""
+        return "dates" in self.label.hierarchy and self.proposed.days is not None
+
+    @property
     def kind(self) -> bool | None:
         """Whether the kind is right; None where there is none to be had."""
         if self.label.kind <= {""}:
             return None
-        return (self.proposed.kind or "") in self.label.kind
+        return self.as_days or (self.proposed.kind or "") in self.label.kind
 
     @property
     def hierarchy(self) -> bool | None:
@@ -49,7 +55,7 @@ class Scored:
         if not self.proposed.kind:
             return "" in self.label.kind
         rule = self.proposed.hierarchy
-        return ("none" if rule is None else rule.name) in self.label.hierarchy
+        return self.as_days or ("none" if rule is None else rule.name) in self.label.hierarchy
 
 
 def scored() -> list[Scored]:

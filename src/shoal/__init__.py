@@ -40,6 +40,7 @@ _HOME = {
     "shoal.published.release": ("Release", "read_release"),
     "shoal.release.target": ("Target",),
     "shoal.series": ("Republished", "SeriesState", "republish"),
+    "shoal.table.days": ("Days",),
     "shoal.table.hierarchy.builders": ("Dates", "Flat", "Grouping", "Intervals", "Prefixes", "Quantiles"),
     "shoal.table.hierarchy.tree": ("Hierarchy",),
     "shoal.table.profile.profile": ("profile",),

@@ -80,6 +80,7 @@ from shoal.release.target import Target as Target
 from shoal.series import Republished as Republished
 from shoal.series import SeriesState as SeriesState
 from shoal.series import republish as republish
+from shoal.table.days import Days as Days
 from shoal.table.hierarchy.builders import Dates as Dates
 from shoal.table.hierarchy.builders import Flat as Flat
 from shoal.table.hierarchy.builders import Grouping as Grouping

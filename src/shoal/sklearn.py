@@ -18,7 +18,7 @@ from shoal.pipeline import anonymize
 from shoal.privacy.base import Requirement
 from shoal.publish.aggregate import Aggregate
 from shoal.settings import Part, check_arguments
-from shoal.spec import find
+from shoal.spec import checked_call, find
 from shoal.table.frames import to_polars
 from shoal.table.names import Names
 from shoal.table.prepare import kind_by_content, prepare
@@ -87,6 +87,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
     ([26.0], 2)
     """
 
+    @checked_call()
     def __init__(
         self,
         method: str | Method = "mdav",
@@ -284,8 +285,9 @@ def _gaps(kind: Kind, values: pl.Series, cells: pl.Series, unit: float) -> Float
         differ: Floats = (value[:, None] != cell).astype(np.float64)
         return differ
     if isinstance(kind, Ordinal):
-        ranks = {text: float(rank) for rank, text in enumerate(kind.order)}
-        value, cell = (np.array([ranks.get(one, np.nan) for one in series]) for series in (values, cells))
+        value, cell = (
+            np.array([kind.ranks.get(one, np.nan) for one in series], dtype=float) for series in (values, cells)
+        )
     else:
         value, cell = (series.cast(pl.Float64).to_numpy() for series in (values, cells))
     gap: Floats = np.abs(value[:, None] - cell) / unit

@@ -14,6 +14,7 @@ import shoal
 from shoal import (
     Caat,
     Dates,
+    Days,
     Flat,
     Generalize,
     Grouping,
@@ -36,6 +37,7 @@ from shoal import (
 from shoal.publish import PUBLISHERS
 from shoal.recipe.text import write_toml
 from shoal.settings import SEED_BITS
+from shoal.table.days import UNPADDED
 from shoal.table.hierarchy.builders import RULES
 from shoal.table.hierarchy.day_forms import FORMS
 from shoal.testing import hierarchies
@@ -163,7 +165,9 @@ def kinds(draw):
     hierarchy = draw(st.one_of(st.none(), RULES_TRIED, hierarchies(), nasty_trees()))
     word = draw(st.sampled_from(["numeric", "ordinal", "nominal"]))
     if word == "ordinal":
-        return Ordinal(draw(st.lists(CATEGORIES, min_size=1, max_size=4, unique=True)), hierarchy)
+        days = st.builds(Days, st.just("1999-12-01"), st.just("2000-03-01"), st.sampled_from([*FORMS, *UNPADDED]))
+        listed = st.lists(CATEGORIES, min_size=1, max_size=4, unique=True)
+        return Ordinal(draw(listed | days), hierarchy)
     return (Numeric if word == "numeric" else Nominal)(hierarchy)
 
 

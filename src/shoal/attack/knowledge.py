@@ -18,7 +18,7 @@ from shoal.attack.index import Ints
 from shoal.attack.published import Part
 from shoal.check.cell_forms import CellForm, form_of
 from shoal.check.cells import read_cell
-from shoal.check.placing import paths_of, places_of, value_text
+from shoal.check.placing import first_rank, paths_of, places_of, value_text
 from shoal.check.value_ranges import (
     ANY_VALUE,
     MISSING_VALUE,
@@ -102,6 +102,9 @@ class ColumnKnown:
             width = self.precision.tolerance
             return [gone if one is None else Range(SPAN, float(one) - width, float(one) + width) for one in values]  # type: ignore[arg-type]
         texts = list(dict.fromkeys(value_text(one) for one in values if one is not None))
+        if self.form.column.form == "order" and isinstance(self.kind, Ordinal) and not self.precision.level:
+            runs = self._runs(texts, self.kind)
+            return [gone if one is None else runs[value_text(one)] for one in values]
         alike = self._alike(texts)
         places = self._places(list(dict.fromkeys(one for text in texts for one in alike[text])))
         found = {}
@@ -110,6 +113,18 @@ class ColumnKnown:
             found[text] = one_of(some, discrete=True) if some else NOWHERE
         return [gone if one is None else found[value_text(one)] for one in values]
 
+    def _runs(self, texts: Sequence[str], kind: Ordinal) -> dict[str, Range]:
+        """The ranks that each value of an order may have, which follow one another; of an order of any length."""
+        known = [text for text in texts if text in kind.ranks]
+        self._places(known)  # refuses an order that is not the one of the release
+        found = dict.fromkeys(texts, NOWHERE)
+        column, zero = self.form.column, first_rank(self.form.column, kind)
+        for text in known:
+            first, last = (rank - zero for rank in self._first_and_last(text, kind))
+            if last >= 0 and first < column.n_values:
+                found[text] = Range(SPAN, float(max(first, 0)), float(min(last, column.n_values - 1)))
+        return found
+
     # -- what cannot be told apart ------------------------------------------------------------------------------------
 
     def _alike(self, texts: Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -117,12 +132,23 @@ class ColumnKnown:
         if self.precision.level:
             return self._below(texts)
         if self.precision.tolerance and isinstance(self.kind, Ordinal):
-            rank = {text: place for place, text in enumerate(self.kind.order)}
-            return {text: self._within(text, rank) for text in texts}
+            return {text: self._beside(text, self.kind) for text in texts}
         if self.precision.tolerance:
             numbers = {text: float(text) for text in (*texts, *self._leaves)}
             return {text: self._within(text, numbers) for text in texts}
         return {text: (text,) for text in texts}
+
+    def _beside(self, text: str, kind: Ordinal) -> Sequence[str]:
+        """All categories that are within the tolerance of one."""
+        if text not in kind.ranks:
+            return (text,)
+        first, last = self._first_and_last(text, kind)
+        return kind.order[first : last + 1]
+
+    def _first_and_last(self, text: str, kind: Ordinal) -> tuple[int, int]:
+        """The lowest and the highest rank within the tolerance of a category."""
+        here, width = kind.ranks[text], int(min(self.precision.tolerance, len(kind.order)))
+        return max(here - width, 0), min(here + width, len(kind.order) - 1)
 
     def _within(self, text: str, number: Mapping[str, float]) -> Sequence[str]:
         """All values that are within the tolerance of one."""
@@ -172,7 +198,7 @@ class ColumnKnown:
             paths = self._paths(texts)
             return {text: _lowest(self.form, paths.get(text, (text, column.nodes[0].name))) for text in texts}
         if column.form == "order" and isinstance(self.kind, Ordinal):
-            texts = [text for text in texts if text in self.kind.order]
+            texts = [text for text in texts if text in self.kind.ranks]
         places = places_of(self.form, texts, _only(column, self.kind))
         if isinstance(places, str):
             raise ParameterError(Problem("schema=", places))

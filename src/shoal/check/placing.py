@@ -9,8 +9,8 @@ import polars as pl
 from shoal.check.cell_forms import CellForm, form_of
 from shoal.check.cells import read_cell
 from shoal.check.value_ranges import MISSING_VALUE, SPAN, UNREAD, Axis, Range, axis_of
-from shoal.errors import ParameterError, Problem
-from shoal.release.manifest import Node, QuasiColumn
+from shoal.errors import ParameterError, Problem, Problems
+from shoal.release.manifest import Layout, Node, QuasiColumn
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbers import number_text
@@ -80,18 +80,54 @@ def places_of(form: CellForm, texts: Sequence[str], schema: Schema | None) -> Ma
 
 def _ranks(column: QuasiColumn, texts: Sequence[str], schema: Schema | None) -> Mapping[str, float | None] | str:
     """Ranks of categories: the manifest has those that cells name, the schema has all of them."""
-    ranks = dict(zip(column.order, column.ranks, strict=True))
+    ranks: Mapping[str, int] = dict(zip(column.order, column.ranks, strict=True))
     kind = None if schema is None else schema.quasi.get(column.name)
     if isinstance(kind, Ordinal):
-        whole = {category: rank for rank, category in enumerate(kind.order)}
-        if len(whole) != column.n_values or any(whole.get(name) != rank for name, rank in ranks.items()):
+        if not is_order_of(column, kind):
             raise _other(f"its order of {column.name!r}")
-        ranks = whole
-    if set(texts) <= set(ranks):
+        if all(text in kind.ranks for text in texts):
+            return {text: place_in(column, kind, kind.ranks[text]) for text in texts}
+    if all(text in ranks for text in texts):
         return ranks
     if isinstance(kind, Ordinal):
         return f"column {column.name!r} has values that are not in its order"
     return f"column {column.name!r} has values with no known place in its order; give the schema with the whole of it"
+
+
+def is_order_of(column: QuasiColumn, kind: Ordinal) -> bool:
+    """Whether the manifest has the categories of a column where this order has them."""
+    placed = [kind.ranks[name] for name in column.order if name in kind.ranks]
+    first, n_values = first_rank(column, kind), len(kind.order)
+    if kind.calendar is not None:
+        n_values = placed[-1] - first + 1 if placed else 1
+    return n_values == column.n_values and tuple(rank - first for rank in placed) == column.ranks
+
+
+def first_rank(column: QuasiColumn, kind: Ordinal) -> int:
+    """Which place of the whole order the manifest calls 0: that of the first day shown, in a calendar."""
+    return kind.ranks.get(column.order[0], 0) if column.order and kind.calendar is not None else 0
+
+
+def place_in(column: QuasiColumn, kind: Ordinal, rank: int) -> int | None:
+    """The place that a category has in the manifest; None for a day that no cell but `*` can cover."""
+    place = rank - first_rank(column, kind)
+    return place if 0 <= place < column.n_values else None
+
+
+def check_orders(layout: Layout, schema: Schema | None, problems: Problems) -> None:
+    """Note orders of the manifest that are not those of the schema, where it is given."""
+    columns = {} if schema is None else schema.columns
+    kinds = {name: column.kind for name, column in columns.items() if isinstance(column.kind, Ordinal)}
+    ordered = [one for one in layout.quasi if one.form == "order" and one.name in kinds]
+    shown = [(one.name, is_order_of(one, kinds[one.name])) for one in ordered]
+    for one in layout.passed:
+        if one.name in kinds and one.order:
+            ranks = [kinds[one.name].ranks.get(name, -1) for name in one.order]
+            shown.append((one.name, ranks == sorted(ranks) and ranks[0] >= 0))
+    for name, same in shown:
+        if not same:
+            what = "the manifest has another order of its categories than the schema"
+            problems.add(f"column {name!r}", what, "give the schema that the release was made with")
 
 
 def _node_places(form: CellForm, texts: Sequence[str], schema: Schema | None) -> Mapping[str, float | None] | str:

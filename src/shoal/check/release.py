@@ -25,6 +25,7 @@ from shoal.check.counterfeits import check_counterfeits, fewest_people
 from shoal.check.hidden import check_absent, check_hidden, opened
 from shoal.check.meanings import check_meanings
 from shoal.check.original import with_trees
+from shoal.check.placing import check_orders
 from shoal.check.population import population_matches
 from shoal.check.promises import LACKING, Reached, reached, survey
 from shoal.check.row_order import check_order
@@ -146,6 +147,7 @@ def verify(
     if schema is not None and schema.person is not None and manifest.recipe.counts != "people":
         what = f"counts rows, but column {schema.person!r} says that people may have several"
         problems.add("release", what, "make it anew with that schema")
+    check_orders(manifest.layout, schema, problems)
     promise = check_closed(manifest, problems)
     known = _Known(population, guards, schema, original, key, people)
     with compared_meanwhile(tables, manifest, problems, hashed=hashed):

@@ -10,8 +10,9 @@ import polars as pl
 from shoal.engines.known import Known
 from shoal.engines.steps import BlockShown
 from shoal.publish.base import passed_columns
-from shoal.publish.covers import published_nodes
+from shoal.publish.covers import counted_from_first, published_nodes
 from shoal.release.manifest import Layout, QuasiColumn
+from shoal.table.schema import Kind, Ordinal
 
 
 def layout_of(blocks: Sequence[BlockShown], shown: Known) -> Layout:
@@ -33,9 +34,7 @@ def _column(columns: Sequence[QuasiColumn], cells: Sequence[dict[str, Any]], sho
         facts |= {"whole": all(column.whole for column in columns)}
         facts |= {"low": min(ends, default=None), "high": max(ends, default=None)}
     elif first.form == "order":
-        named = {rank: text for column in columns for rank, text in zip(column.ranks, column.order, strict=True)}
-        ranks = tuple(sorted(named))
-        facts |= {"order": tuple(named[rank] for rank in ranks), "ranks": ranks}
+        return first.model_copy(update=facts | _order(columns, shown.table.quasi[first.name]))
     elif first.form == "set":
         facts["n_values"] = len({value for one in cells for value in one[first.name]})
     elif first.form == "node":
@@ -46,3 +45,12 @@ def _column(columns: Sequence[QuasiColumn], cells: Sequence[dict[str, Any]], sho
             grown=table.is_grown(first.name), bare=table.is_grown_by_values(first.name),
         )  # fmt: skip
     return first.model_copy(update=facts)
+
+
+def _order(columns: Sequence[QuasiColumn], kind: Kind) -> dict[str, Any]:
+    """The categories that cells of any block name, with their places."""
+    assert isinstance(kind, Ordinal)  # noqa: S101  or its form were another
+    ranks = tuple(sorted(kind.ranks[text] for text in {text for column in columns for text in column.order}))
+    facts = {"order": tuple(kind.order[rank] for rank in ranks), "ranks": ranks, "n_values": len(kind.order)}
+    told = counted_from_first(columns[0].model_copy(update=facts), kind)
+    return {name: getattr(told, name) for name in facts}

@@ -334,7 +334,8 @@ def _known_of(table: Table, shown: pl.DataFrame) -> dict[str, object]:
         return {}
     values = distinct_values(series).to_list()
     if isinstance(kind, Ordinal):
-        return {"order": [category for category in kind.order if category in set(values)]}
+        known = set(values)
+        return {"order": [category for category in kind.order if category in known]}
     given = table.given.columns[series.name].kind
     rule = None if given is None else given.hierarchy
     # A rule makes its tree of the values it is given; grown over all rows, it would count those of suppressed ones.

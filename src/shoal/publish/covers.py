@@ -19,6 +19,7 @@ from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbering import Coded, renumbered, sorted_rows
 from shoal.table.numbering import coded as numbered
 from shoal.table.numbers import number_text
+from shoal.table.schema import Kind, Ordinal
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,19 @@ def as_shown(column: QuasiColumn, cover: Cover, hierarchy: Hierarchy | None) -> 
     if len(column.columns) > 1:  # a column of its own says it
         facts["has_missing"] = len(column.columns) > 2
     return QuasiColumn.model_validate(column.model_dump() | facts)
+
+
+def counted_from_first(column: QuasiColumn, kind: Kind) -> QuasiColumn:
+    """Days of a calendar with places from the first to the last that cells name, as numbers have their ends.
+
+    Where a calendar begins and ends may follow from rows that are not published.
+    """
+    if column.form != "order" or not isinstance(kind, Ordinal) or kind.calendar is None:
+        return column
+    first, last = (column.ranks[0], column.ranks[-1]) if column.ranks else (0, 0)
+    return column.model_copy(
+        update={"ranks": tuple(rank - first for rank in column.ranks), "n_values": last - first + 1}
+    )
 
 
 def _are_whole(numbers: pl.Series) -> bool:

@@ -13,7 +13,7 @@ from shoal.errors import Problems, SchemaError
 from shoal.machine.threads import side_by_side
 from shoal.methods.groups import Groups, Labels
 from shoal.publish.base import GroupRows, Published, Publisher, check_clashes, numbered_groups, passed_columns
-from shoal.publish.covers import as_shown, covering, published_nodes, text_cells, typed_cells
+from shoal.publish.covers import as_shown, counted_from_first, covering, published_nodes, text_cells, typed_cells
 from shoal.release.manifest import Layout, QuasiColumn
 from shoal.spec import OneOf, YesNo, param
 from shoal.table.prepare import Table
@@ -119,7 +119,8 @@ class Generalize(Publisher):
             cells = write(settled, covered, hierarchy)
             grown, bare = table.is_grown(column.name), table.is_grown_by_values(column.name)
             nodes = published_nodes(cells, hierarchy, grown=grown, bare=bare)
-            return settled.model_copy(update={"nodes": nodes}), cells
+            told = counted_from_first(settled, table.quasi[column.name])
+            return told.model_copy(update={"nodes": nodes}), cells
 
         return side_by_side(written, columns, len(columns) * len(members))
 

@@ -29,7 +29,7 @@ from shoal.recipe.defaults import K, default_parts
 from shoal.recipe.recipe import Recipe
 from shoal.recipe.text import write_toml
 from shoal.table.prepare import Table, prepare
-from shoal.table.profile.profile import ColumnProfile, Profile
+from shoal.table.profile.described import ColumnProfile, Profile
 from shoal.table.profile.trees import file_names, tree_text
 from shoal.table.sources import Source
 

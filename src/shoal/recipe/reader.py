@@ -19,6 +19,7 @@ from shoal.publish.base import Publisher
 from shoal.release.target import Target
 from shoal.settings import SETTINGS
 from shoal.spec import Maybe, OneOf, Spec, find, shown
+from shoal.table.days import Days
 from shoal.table.hierarchy.builders import RULES, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.markers import Markers, complaint, joined
@@ -266,6 +267,10 @@ class RecipeReader:
         order, fix = entry.get("order"), "list the categories, lowest first"
         if order is None:
             raise RecipeError(Problem(f"{where}.order", "missing", fix))
+        if isinstance(order, dict):
+            rest = dict(order)
+            found = find({Days.name: Days}, rest.pop("name", None), f"{where}.order.name")
+            return Ordinal(found.from_mapping(rest, f"{where}.order"), hierarchy)
         if not isinstance(order, list) or not all(type(category) in (str, int) for category in order):
             raise RecipeError(Problem(f"{where}.order", "needs a list of texts or whole numbers", fix))
         return Ordinal(order, hierarchy)

@@ -192,7 +192,8 @@ def _column_entry(role: str, kind: Kind | None) -> dict[str, Any]:
         return entry
     entry["kind"] = kind_name(kind)
     if isinstance(kind, Ordinal):
-        entry["order"] = list(kind.order)
+        days = kind.calendar
+        entry["order"] = list(kind.order) if days is None else {"name": days.name, **days.to_mapping()}
     if isinstance(kind.hierarchy, Rule):
         entry["hierarchy"] = {"name": kind.hierarchy.name, **_listed(kind.hierarchy)}
     elif kind.hierarchy is not None:

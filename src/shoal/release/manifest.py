@@ -65,9 +65,14 @@ class QuasiColumn(_Part):
     low: float | None = Field(default=None, description="form interval: smallest published number")
     high: float | None = Field(default=None, description="form interval: largest published number")
     order: tuple[str, ...] = Field(default=(), description="form order: the categories that cells name, lowest first")
-    ranks: tuple[Count, ...] = Field(default=(), description="form order: place of each of them in the whole order")
+    ranks: tuple[Count, ...] = Field(
+        default=(),
+        description="form order: place of each of them in the whole order; of days of a calendar, after the first one",
+    )
     n_values: Count = Field(
-        default=0, description="form set: number of categories that cells name; form order: of the whole order"
+        default=0,
+        description="form set: number of categories that cells name; form order: of the whole order; of a calendar: of "
+        "days from the first to the last that cells name",
     )
     nodes: tuple[Node, ...] = Field(default=(), description="form node: published nodes, and where they meet")
 

@@ -65,8 +65,7 @@ def canonical(
         problems.add(where, what, "convert it to text")
         return _nothing(series, pl.Int64() if isinstance(kind, Numeric) else pl.String())
     series = without_markers(series, missing_values, strip=isinstance(kind, Numeric))
-    if isinstance(series.dtype, pl.Datetime):
-        series = _days_or_microseconds(series, series.dtype)
+    series = days_or_microseconds(series)
     if series.dtype == pl.Time and not isinstance(kind, Numeric):
         series = series.dt.to_string("%H:%M:%S%.f")  # all digits: as text, polars writes whole seconds alone
     if kind is None:
@@ -104,7 +103,7 @@ def _shortest(decimals: pl.Series, scale: int) -> pl.Series:
 
 
 def without_markers(series: pl.Series, missing_values: Markers, *, strip: bool) -> pl.Series:
-    """Null for every text, or number, that stands for a missing cell of the column."""
+    """Null for every text, number or date that stands for a missing cell of the column."""
     markers = markers_of(missing_values, series.name)
     if series.dtype == pl.String:
         return _without(series.str.strip_chars() if strip else series, ["", *markers])
@@ -113,6 +112,8 @@ def without_markers(series: pl.Series, missing_values: Markers, *, strip: bool) 
     if series.dtype.is_numeric() and markers:
         numbers = pl.Series(markers, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
         return _without(series, numbers.to_list(), pl.Float64()) if len(numbers) else series
+    if series.dtype in (pl.Date, pl.Datetime) and markers:
+        return series.set(category_texts(series).is_in(markers).fill_null(False), None)
     return series
 
 
@@ -123,8 +124,11 @@ def _without(series: pl.Series, markers: Sequence[str | float], compared_as: pl.
     return series.set(marked.fill_null(False), None) if marked.any() else series
 
 
-def _days_or_microseconds(series: pl.Series, dtype: pl.Datetime) -> pl.Series:
-    """Instants in one unit where that loses nothing, and days where every instant is a midnight."""
+def days_or_microseconds(series: pl.Series) -> pl.Series:
+    """Instants in one unit where that loses nothing, and days where every instant is a midnight; others as they are."""
+    dtype = series.dtype
+    if not isinstance(dtype, pl.Datetime):
+        return series
     micro = series.cast(pl.Datetime("us", dtype.time_zone))
     if not micro.cast(dtype).equals(series):
         return series
@@ -206,19 +210,21 @@ def retyped(rows: pl.DataFrame, columns: Mapping[str, Column], problems: Problem
 
 def in_order(texts: pl.Series, kind: Ordinal, problems: Problems) -> pl.Series:
     """The categories that the order has, missing in place of the others, which are noted."""
-    strange = (~texts.is_in(kind.order)).fill_null(False)
+    unknown = [category for category in texts.unique().drop_nulls().to_list() if category not in kind.ranks]
+    strange = texts.is_in(unknown).fill_null(False)
     rows = np.flatnonzero(strange.to_numpy())
     if not len(rows):
         return texts
-    missing = texts[rows].unique(maintain_order=True)
-    first = [int(texts.index_of(category) or 0) for category in missing]
-    listed = {category.strip().casefold() for category in kind.order}
-    alike = sum(category.strip().casefold() in listed for category in missing)
-    near = f", {alike} but for case or spaces around it" if alike else ""
     what = f"{cells_are(len(rows))} not in its order, at {rows_at(rows.tolist())}"
-    fix = (
-        f"its order has {len(kind.order)} categories: add the missing ones ({len(missing)}{near}; see "
-        f"{rows_at(first)}), or correct the cells"
-    )
+    if (calendar := kind.calendar) is not None:
+        fix = f"its order is a calendar: {calendar.remedy(unknown)}"
+    else:
+        first = rows[np.sort(texts.gather(rows).arg_unique().to_numpy())]
+        listed = {category.strip().casefold() for category in kind.order}
+        alike = sum(category.strip().casefold() in listed for category in unknown)
+        near = f", {alike} but for case or spaces around it" if alike else ""
+        add = f"add the missing ones ({len(unknown)}{near}; see {rows_at(first.tolist())})"
+        fix = f"its order has {len(kind.order):,} categories: {add}"
+    fix = f"{fix}, or correct the cells"
     problems.add(f"column {texts.name!r}", what, fix)
     return texts.set(strange, None)

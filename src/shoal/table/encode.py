@@ -158,11 +158,11 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
 
 def _numbers(table: Table, kinds: Mapping[str, Kind]) -> dict[str, npt.NDArray[np.integer]]:
     """Every cell of nominal columns as its node, and of ordinal columns as its rank, -1 where it is missing."""
-    code_of: dict[str, dict[str, int]] = {}
+    code_of: dict[str, Mapping[str, int]] = {}
     missing: dict[str, int] = {}
     for name, kind in kinds.items():
         if isinstance(kind, Ordinal):
-            code_of[name], missing[name] = {category: rank for rank, category in enumerate(kind.order)}, -1
+            code_of[name], missing[name] = kind.ranks, -1
         elif isinstance(kind, Nominal):
             hierarchy = table.hierarchy(name)
             assert hierarchy is not None  # noqa: S101  a nominal column always has a tree

@@ -39,7 +39,15 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
     check_names([str(name) for name in (frame.column_names if arrow else frame.columns)])
     if known.implementation.is_pandas():
         return _from_pandas(frame), _to_pandas
-    return pl.DataFrame(known.to_polars()), _to_arrow if arrow else same
+    found = pl.DataFrame(known.to_polars())
+    return (uuids_as_text(found, frame.schema), _to_arrow) if arrow else (found, same)
+
+
+def uuids_as_text(frame: pl.DataFrame, schema: Any) -> pl.DataFrame:
+    """UUIDs of a schema of Arrow as the texts that they are written as; polars has their bytes, which are no cells."""
+    names = [field.name for field in schema if str(field.type) == "extension<arrow.uuid>"]
+    groups, texts = r"(.{8})(.{4})(.{4})(.{4})(.{12})", "${1}-${2}-${3}-${4}-${5}"
+    return frame.with_columns(frame[name].bin.encode("hex").str.replace(groups, texts) for name in names)
 
 
 def declared_orders(frame: Any) -> dict[str, tuple[str, ...]]:

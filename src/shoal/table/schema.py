@@ -11,6 +11,7 @@ from typing import Self
 from shoal.display.cards import card
 from shoal.errors import Problem, Problems, SchemaError, some
 from shoal.spec import checked_class
+from shoal.table.days import Days, calendar_of
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
@@ -37,13 +38,18 @@ class Numeric:
 @checked_class
 @dataclass(frozen=True)
 class Ordinal:
-    """Categories in an order; published as a run of that order, or as a node when there is a hierarchy."""
+    """Categories in an order; published as a run of that order, or as a node when there is a hierarchy.
+
+    The order is a list, the lowest first, or all days of a calendar: `Days("1920-01-01", "2020-12-31")`.
+    """
 
     order: tuple[str, ...]
     hierarchy: Hierarchy | Rule | None = None
 
-    def __init__(self, order: Iterable[object], hierarchy: Hierarchy | Rule | None = None) -> None:
+    def __init__(self, order: Iterable[object] | Days, hierarchy: Hierarchy | Rule | None = None) -> None:
         _check_hierarchy("Ordinal", hierarchy)
+        if isinstance(order, Days):
+            order = order.texts_of_days()
         if isinstance(order, str) or not isinstance(order, Iterable):
             got = "one text" if isinstance(order, str) else type(order).__name__
             raise SchemaError(Problem("Ordinal(order=)", f"needs a list of categories, got {got}"))
@@ -54,10 +60,21 @@ class Ordinal:
             raise SchemaError(Problem("Ordinal(order=)", f"lists categories more than once: {some(doubled)}"))
         if not self.order or "" in self.order or "*" in self.order:
             raise SchemaError(Problem("Ordinal(order=)", "needs at least one category, none of them empty or '*'"))
-        runs = [category for category in self.order if _reads_as_run(category, set(self.order))]
+        known = set(self.order)
+        runs = [category for category in self.order if _reads_as_run(category, known)]
         if runs:
             what = f"has categories that look like ranges of others: {some(runs)}"
             raise SchemaError(Problem("Ordinal(order=)", what, "rename them"))
+
+    @cached_property
+    def ranks(self) -> Mapping[str, int]:
+        """The place of each category, from 0; worked out once, since a calendar has many and blocks all ask."""
+        return {category: rank for rank, category in enumerate(self.order)}
+
+    @cached_property
+    def calendar(self) -> Days | None:
+        """The days that a long order lists, one by one, if it does."""
+        return calendar_of(self.order)
 
 
 @checked_class

@@ -119,10 +119,12 @@ class Shown:
 
     def _in_run(self, column: QuasiColumn, cell: str, value: Any) -> bool:
         """Whether a value is what a cell shows, or within its two ends."""
-        if column.form == "order":  # names may hold commas: try all pairs
+        if column.form == "order":  # names may hold commas: try all cuts
             kind = self.table.quasi[column.name]
             assert isinstance(kind, Ordinal)
-            ends = [(low, high) for low in kind.order for high in kind.order if cell == f"[{low}, {high}]"]
+            parts = cell[1:-1].split(", ") if cell.startswith("[") and cell.endswith("]") else []
+            cuts = [(", ".join(parts[:cut]), ", ".join(parts[cut:])) for cut in range(1, len(parts))]
+            ends = [(low, high) for low, high in cuts if low in kind.ranks and high in kind.ranks]
             return value == cell or any(self._within(column, low, value, high) for low, high in ends)
         low, high = cell[1:-1].split(", ") if cell.startswith("[") else (cell, cell)
         return float(low) <= float(value) <= float(high)
@@ -130,7 +132,7 @@ class Shown:
     def _within(self, column: QuasiColumn, low: Any, value: Any, high: Any) -> bool:
         kind = self.table.quasi[column.name]
         if isinstance(kind, Ordinal):
-            return kind.order.index(low) <= kind.order.index(value) <= kind.order.index(high)
+            return kind.ranks[low] <= kind.ranks[value] <= kind.ranks[high]
         return bool(low <= value <= high)
 
 

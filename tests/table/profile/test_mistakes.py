@@ -10,7 +10,8 @@ import pytest
 
 from shoal.table.hierarchy.builders import Prefixes
 from shoal.table.profile.bands import band, band_order
-from shoal.table.profile.profile import ColumnProfile, profile
+from shoal.table.profile.described import ColumnProfile
+from shoal.table.profile.profile import profile
 
 BENCH = Path(__file__).parents[3] / "bench"
 

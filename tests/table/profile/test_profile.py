@@ -15,10 +15,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import ParameterError, SchemaError, SourceError
+from shoal.table.days import Days
 from shoal.table.hierarchy.builders import Dates, Prefixes
 from shoal.table.prepare import prepare
 from shoal.table.profile import profile as profile_module
-from shoal.table.profile.profile import ColumnProfile, Profile, profile
+from shoal.table.profile.described import ColumnProfile, Profile
+from shoal.table.profile.profile import profile
 from shoal.table.profile.shapes import SHAPES
 from shoal.table.profile.words import AGE, MONEY, PERSONS, QUASI, says, words
 from shoal.table.schema import Nominal, Numeric, Ordinal
@@ -198,13 +200,13 @@ KINDS = [
     ("zip", [600006.0, 600008.0] * 3, "nominal", Prefixes(keep=(4, 2))),
     ("postcode", ["SW1A 1AA", "M1 1AE"] * 3, "nominal", Prefixes(keep=(4, 2))),
     ("zip", ["60612-1234", "02139-4321"] * 3, "nominal", Prefixes(keep=(5, 3, 1))),
-    ("dob", ["1987-03-21", "2001-12-01"], "nominal", Dates()),
-    ("dob", [date(1987, 3, 21), None], "nominal", Dates()),
+    ("dob", ["1987-03-21", "2001-12-01"], "ordinal", Days("1987-01-01", "2001-12-31")),
+    ("dob", [date(1987, 3, 21), None], "ordinal", Days("1987-01-01", "1987-12-31")),
     ("dob", [datetime(1987, 3, 21, 4, 5), datetime(2001, 1, 1)], "nominal", Dates()),
     ("dob", ["21.03.1987", "1.12.2001"], "nominal", Dates(form="DD.MM.YYYY")),
-    ("dob", ["21/03/1987", "01/12/2001"], "nominal", Dates(form="DD/MM/YYYY")),
-    ("dob", ["03/21/1987", "01/12/2001"], "nominal", Dates(form="MM/DD/YYYY")),
-    ("dob", ["3-21-1987", "1-12-2001"], "nominal", Dates(form="MM-DD-YYYY")),
+    ("dob", ["21/03/1987", "01/12/2001"], "ordinal", Days("1987-01-01", "2001-12-31", "DD/MM/YYYY")),
+    ("dob", ["03/21/1987", "01/12/2001"], "ordinal", Days("1987-01-01", "2001-12-31", "MM/DD/YYYY")),
+    ("dob", ["3-21-1987", "1-12-2001"], "ordinal", Days("1987-01-01", "2001-12-31", "M-D-YYYY")),
     ("dob", ["1987/03/21", "2001/1/12"], "nominal", Dates(form="YYYY/MM/DD")),
     ("dob", ["21.03.1987 10:30", "01.12.2001"], "nominal", Dates(form="DD.MM.YYYY")),
     ("dob", ["03/04/1987", "01/12/2001"], "nominal", None),
@@ -217,11 +219,11 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "values", "kind", "hierarchy"), KINDS)
-def test_kind_and_hierarchy_are_what_prepare_accepts(name, values, kind, hierarchy):
+@pytest.mark.parametrize(("name", "values", "kind", "shown"), KINDS)
+def test_kind_and_how_it_is_shown_are_what_prepare_accepts(name, values, kind, shown):
     frame = pl.DataFrame({name: values, "sex": ["f"] * len(values)} if name != "sex" else {name: values}, strict=False)
     found = profile(frame)
-    assert (found.columns[0].kind, found.columns[0].hierarchy) == (kind, hierarchy)
+    assert (found.columns[0].kind, found.columns[0].days or found.columns[0].hierarchy) == (kind, shown)
     assert prepare(frame, found.to_schema()).n_rows == len(values)
 
 
@@ -245,8 +247,8 @@ def test_given_roles_leave_kinds_and_hierarchies_to_the_values():
     frame = pl.DataFrame({"age": ["31", "45"] * 9, "dob": ["21.03.1987", "01.12.1973"] * 9})
     assert [one.role for one in profile(frame).columns] == ["quasi", "identifying"]
     given = profile(frame, roles={"age": "sensitive", "dob": "quasi"}).columns
-    assert [(one.role, one.kind) for one in given] == [("sensitive", "numeric"), ("quasi", "nominal")]
-    assert given[1].hierarchy == Dates(form="DD.MM.YYYY")
+    assert [(one.role, one.kind) for one in given] == [("sensitive", "numeric"), ("quasi", "ordinal")]
+    assert given[1].days == Days("1973-01-01", "1987-12-31", "DD.MM.YYYY")
 
 
 @pytest.mark.parametrize("value", [[1, 2], {"a": 1}, b"raw", timedelta(1)])

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import datetime, time
 from pathlib import Path
+from uuid import UUID
 
 import polars as pl
 import pyarrow as pa
@@ -25,7 +26,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from shoal.errors import InternalError, SourceError
+from shoal.errors import InternalError, ShoalWarning, SourceError
+from shoal.table.frames import to_polars
 from shoal.table.sources import Detected, Source, detect, read
 from shoal.table.sources import csv as csv_module
 from support.pairwise import examples
@@ -119,6 +121,18 @@ class TestSameTable:
     def test_parquet(self, tmp_path: Path) -> None:
         people().write_parquet(tmp_path / "p.parquet")
         assert_frame_equal(read(tmp_path / "p.parquet"), people())
+
+    def test_uuids_of_arrow_are_texts(self, tmp_path: Path) -> None:
+        texts = [*(str(UUID(int=place * 2**100 + 7)) for place in range(3)), None]
+        stored = pa.array([None if text is None else UUID(text).bytes for text in texts], pa.binary(16))
+        table = pa.table({"id": pa.ExtensionArray.from_storage(pa.uuid(), stored), "raw": stored})
+        (tmp_path / "folder.parquet").mkdir()
+        for place in ("p.parquet", "folder.parquet/p.parquet"):
+            pq.write_table(table, tmp_path / place)
+        frames = [read(tmp_path / "p.parquet"), read(tmp_path / "folder.parquet"), to_polars(table)[0]]
+        for frame in frames:
+            assert frame["id"].to_list() == texts
+            assert frame["raw"].dtype == pl.Binary  # bytes that nobody calls a UUID
 
     def test_excel(self, tmp_path: Path) -> None:
         # xlsxwriter writes \r\n as it is, and XML reads it as \n.
@@ -301,6 +315,31 @@ class TestExcel:
         assert frame["time"].to_list() == [*times, None]
         assert frame["both"].dtype == pl.Datetime  # a cell with a day is no time of day
         assert frame["day"].to_list() == days
+
+    ERRORS = (("#DIV/0!", 1), ("#N/A", 1), ("#N/A", 3), ("#REF!", 2))
+
+    def with_errors(self, path: Path, errors: tuple[tuple[str, int], ...]) -> Path:
+        with xlsxwriter.Workbook(path) as book:
+            sheet = book.add_worksheet("s")
+            sheet.write_row(0, 0, ["name", "age", "visits", "town"])
+            for row in range(1, 6):
+                sheet.write_row(row, 0, [f"p{row}", 20 + row, row, "Ada"])
+            for row, (code, column) in enumerate(errors, 1):
+                sheet.write_formula(row, column, "=1", None, code)
+        return path
+
+    def test_errors_of_a_workbook_are_missing_and_said(self, tmp_path: Path) -> None:
+        path = self.with_errors(tmp_path / "b.xlsx", self.ERRORS)
+        said = r"errors .* missing: column 'age' has 2 \(#DIV/0!, #N/A\), 'visits' has 1 \(#REF!\), 'town' has 1"
+        with pytest.warns(ShoalWarning, match=said):
+            frame = read(path)
+        assert frame["age"].to_list() == [None, None, 23, 24, 25]
+        assert frame["visits"].to_list() == [1, 2, 3, None, 5]
+        assert frame["town"].null_count() == 1
+
+    def test_an_error_that_the_library_cannot_read_is_named(self, tmp_path: Path) -> None:
+        with pytest.raises(SourceError, match=r"has a formula with an error \(#NAME\?\); correct or delete it"):
+            read(self.with_errors(tmp_path / "b.xlsx", (("#NAME?", 1),)))
 
     def test_late_texts_are_not_lost(self, tmp_path: Path) -> None:
         rows = [["n", "z"], *([number, "007"] for number in range(1500)), ["late", "008"]]

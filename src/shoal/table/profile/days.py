@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from shoal.table.hierarchy.day_forms import FORMS, pattern
+from shoal.table.hierarchy.day_forms import FORMS, day_of, pattern
+
+MARKER_DAYS = frozenset(
+    {"0001-01-01", "1753-01-01", "1800-01-01", "1899-12-30", "1899-12-31", "1900-01-01", "1901-01-01"}
+    | {"2099-12-31", "2999-12-31", "3000-01-01", "9999-01-01", "9999-12-31"}
+)
+"""Days that often stand for a missing one."""
 
 
 def day_forms(texts: pl.Series) -> tuple[str, ...]:
@@ -27,3 +33,12 @@ def _all_of(texts: pl.Series, form: str) -> bool:
         bool(day.str.to_date("%Y-%m-%d", strict=False).is_not_null().all())
         and not (parts.field("year") == "0000").any()
     )
+
+
+def marker_days(present: pl.DataFrame, form: str) -> dict[str, int]:
+    """Days that often stand for a missing one, where no other is as early, or as late: texts with their counts."""
+    days = [day_of(text, form) for text in present["text"].to_list()]
+    known = [day for day in days if day is not None]
+    ends = {day for day in (min(known), max(known)) if day.isoformat() in MARKER_DAYS} if known else set()
+    found = present.filter(pl.Series([day in ends for day in days], dtype=pl.Boolean)).sort("text")
+    return dict(zip(found["text"].to_list(), found["n"].to_list(), strict=True))

@@ -9,7 +9,7 @@ import polars as pl
 
 from shoal.table.cells import are_cells, as_told
 from shoal.table.profile.bands import band_order
-from shoal.table.profile.days import day_forms
+from shoal.table.profile.days import day_forms, marker_days
 from shoal.table.profile.shapes import HOLDS, MARKERS, Look, look, pattern_of
 from shoal.table.profile.values import Vocabulary, are_flags, vocabulary_of
 from shoal.table.profile.words import COUNTS, MEASURES, MONEY, MONEY_ABBREVIATED, UNITS, Meaning, says
@@ -38,7 +38,7 @@ class Evidence:
     look: Look
     pattern: str | None
     markers: dict[str, int]
-    """What `suspected` finds."""
+    """Texts that may stand for missing cells, with their counts: what `suspected` and `marker_days` find."""
     vocabulary: Vocabulary | None = None
     flags: bool = False
     """Whether it holds two answers, such as yes and no."""
@@ -206,6 +206,7 @@ def gather(series: pl.Series, counts: pl.DataFrame) -> Evidence:
     unique = n_present > 0 and n_once / n_present > MOSTLY
     few = _few(present)
     pattern = pattern_of(series.name, seen, n_distinct=present.height, mostly_unique=unique)
+    forms = day_forms(present["text"]) if pattern == "date" else ()
     return Evidence(
         name=series.name,
         dtype=series.dtype,
@@ -215,12 +216,12 @@ def gather(series: pl.Series, counts: pl.DataFrame) -> Evidence:
         n_once=n_once,
         look=seen,
         pattern=pattern,
-        markers=suspected(counts),
+        markers=suspected(counts) | (marker_days(present, forms[0]) if len(forms) == 1 else {}),
         vocabulary=vocabulary_of(few),
         flags=are_flags(list(few)),
         banded=bool(band_order(without_markers_of(few))) and not unique,
         jagged=_jagged(few) if seen.always("integer") else False,
-        day_forms=day_forms(present["text"]) if pattern == "date" else (),
+        day_forms=forms,
     )
 
 

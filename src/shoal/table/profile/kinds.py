@@ -14,6 +14,7 @@ from shoal.table.profile.shapes import HOLDS, MARKERS, prefix_lengths
 from shoal.table.profile.words import AGE, CATEGORIES, CODED, COUNTED, COUNTS, MEASURES, MONEY, SCHEMES
 
 Kind = tuple[str, Rule | None, str]
+SHOWN_AS_NODES = "are shown as month, year or decade"
 
 
 def kind_of(seen: Evidence) -> Kind:
@@ -38,7 +39,7 @@ def _dates(seen: Evidence) -> Kind | None:
         return None
     if len(seen.day_forms) == 1:
         (form,) = seen.day_forms
-        how = f"dates of the form {form} are shown as month, year or decade"
+        how = f"dates of the form {form} {SHOWN_AS_NODES}"
         return "nominal", Dates(form=form), how
     return "nominal", None, "dates that are not of one form are not shown as month, year or decade"
 

@@ -2,14 +2,14 @@
 
 A proposal is evidence for a steward who decides, so it errs on the careful side: what names a person is dropped, what
 is in doubt is a quasi-identifier, and nothing but constants is proposed to be published as it is. No value of the table
-is kept but the categories of ordered columns: a profile holds names, counts, shares and the markers that look like
-missing cells.
+is kept but the categories of ordered columns, and the years around days: a profile holds names, counts, shares and the
+markers that look like missing cells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -17,26 +17,27 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.display.cards import card
 from shoal.errors import ParameterError, Problem, SchemaError
 from shoal.spec import checked_call
 from shoal.table.cells import are_cells
-from shoal.table.clean import without_markers
+from shoal.table.clean import days_or_microseconds, without_markers
+from shoal.table.days import years_around
 from shoal.table.frames import check_names, declared_orders, to_polars
-from shoal.table.hierarchy.builders import Rule
+from shoal.table.hierarchy.builders import Dates
 from shoal.table.markers import Markers
 from shoal.table.names import require_header
 from shoal.table.profile.bands import band
 from shoal.table.profile.decimals import Decimals, decimals_of
+from shoal.table.profile.described import ColumnProfile, PairProfile, Profile
 from shoal.table.profile.evidence import MOSTLY, Evidence, distinct, gather
-from shoal.table.profile.kinds import kind_of, order_of
+from shoal.table.profile.kinds import SHOWN_AS_NODES, kind_of, order_of
 from shoal.table.profile.names import surnames_beside_given_names
 from shoal.table.profile.people import as_person, found_by_content, one_weight, person_of, repeated_people
-from shoal.table.profile.roles import HIGH, LOW, MEDIUM, TELLING, Proposal, role_of
+from shoal.table.profile.roles import HIGH, LOW, TELLING, Proposal, role_of
 from shoal.table.profile.singling import best_pairs, singled_out
 from shoal.table.profile.unread import unread
 from shoal.table.profile.words import AGE, BIRTH, says
-from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
+from shoal.table.schema import Ordinal
 from shoal.table.spelling import find_variants, spelling_warning
 
 MAX_PAIR_COLUMNS = 20
@@ -50,111 +51,6 @@ WITHOUT_KIND = ("identifying", "person", "choice", "neutral")
 UNPUBLISHED = ("identifying", "person", "choice")
 
 Codes = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class ColumnProfile:
-    """One column: what was counted, what is proposed, and why."""
-
-    name: str
-    n_rows: int
-    n_missing: int
-    n_distinct: int
-    """Distinct values, missing not counted."""
-    unique_share: float
-    """Share of rows whose value occurs once in this column; missing is a value of its own."""
-    looks_numeric: bool
-    """Whether every present value is a number."""
-    pattern: str | None
-    """A shape such as ``"e-mail"``, ``"phone"``, ``"national id"``, ``"date"``, ``"postcode"``, ``"ICD code"``,
-    ``"integer"`` or ``"decimal"``."""
-    role: str
-    kind: str | None
-    """Name of the kind; None for a column that is dropped, constant or holds the choice."""
-    hierarchy: Rule | None
-    reason: str
-    confidence: str = MEDIUM
-    """How sure the role is: ``"high"``, ``"medium"`` or ``"low"``."""
-    order: tuple[str, ...] = ()
-    """The categories of an ordinal column, lowest first."""
-    unique_with_others: float | None = None
-    """Share of rows that are unique on all quasi-identifiers together and would not be without this one."""
-    unread: str = ""
-    """Why its values are not read as the dates or numbers that they seem to be, and what to do; empty as a rule."""
-
-
-@dataclass(frozen=True)
-class PairProfile:
-    """How many rows two columns single out together."""
-
-    columns: tuple[str, str]
-    unique_share: float
-
-
-@dataclass(frozen=True)
-class Profile:
-    """All columns of a table, and how far they single out its rows."""
-
-    columns: tuple[ColumnProfile, ...]
-    pairs: tuple[PairProfile, ...]
-    """The pairs of `pair_columns` that single out most rows, most first."""
-    n_rows: int
-    all_quasi_unique_share: float
-    """Share of rows that are unique on all proposed quasi-identifiers together."""
-    suspected_missing: Mapping[str, Mapping[str, int]]
-    """Texts that look like markers of missing cells, as found, with their counts by column; they were not applied."""
-    pair_columns: tuple[str, ...]
-    """The columns of which pairs were formed."""
-    pairs_note: str
-    """Which columns were left out of the pairs, and why."""
-    warnings: tuple[str, ...] = ()
-    """What the holder must look at first."""
-
-    def __repr__(self) -> str:
-        return f"Profile({self.n_rows:,} rows, {', '.join(f'{one.name}: {one.role}' for one in self.columns)})"
-
-    def _repr_html_(self) -> str:
-        heads = ("column", "role", "kind", "distinct", "missing", "alone", "why")
-        rows = [
-            (
-                one.name,
-                one.role,
-                one.kind or "",
-                f"{one.n_distinct:,}",
-                f"{one.n_missing:,}",
-                f"{one.unique_share:.1%}",
-                f"{one.reason} Confidence: {one.confidence}.",
-            )
-            for one in self.columns
-        ]
-        together = (
-            f"{self.all_quasi_unique_share:.1%} of the rows are unique in all proposed quasi-identifiers together."
-        )
-        return card(f"Profile of {self.n_rows:,} rows", rows, heads, " ".join((together, *self.warnings, *self.unread)))
-
-    @property
-    def unread(self) -> tuple[str, ...]:
-        """Of each column that is not read as what it seems to hold, why not and what to do."""
-        return tuple(column.unread for column in self.columns if column.unread)
-
-    @property
-    def person(self) -> str | None:
-        """The column that says whose row it is, if one is proposed."""
-        return next((column.name for column in self.columns if column.role == "person"), None)
-
-    def to_schema(self) -> Schema:
-        """Turn the proposal into a schema; an error when no column is left to be a quasi-identifier."""
-        roles: dict[str, dict[str, Kind | None]] = {}
-        for column in self.columns:
-            roles.setdefault(column.role, {})[column.name] = _kind(column)
-        quasi = roles.get("quasi", {})
-        return Schema(
-            identifying=tuple(roles.get("identifying", ())),
-            quasi={name: kind for name, kind in quasi.items() if kind is not None},
-            sensitive=roles.get("sensitive", {}),
-            neutral=roles.get("neutral", {}),
-            **{role: next(iter(roles.get(role, ())), None) for role in ("choice", "person", "weight")},
-        )
 
 
 @checked_call(examples={"frame": "a polars, pandas or pyarrow frame"})
@@ -187,7 +83,10 @@ def profile(frame: Any, missing_values: Markers = (), roles: Mapping[str, str] |
     written = decimals_of(frame, missing_values)
     declared = declared_orders(given)
     columns = tuple(
-        _in_order(_column(seen, proposals[seen.name], written), counts[seen.name], declared.get(seen.name, ()))
+        _as_days(
+            _in_order(_column(seen, proposals[seen.name], written), counts[seen.name], declared.get(seen.name, ())),
+            counts[seen.name],
+        )
         for seen in evidence
     )
     if roles is None:
@@ -276,6 +175,17 @@ def _in_order(column: ColumnProfile, counts: pl.DataFrame, declared: Sequence[st
     return replace(column, kind="ordinal", order=order, reason=reason)
 
 
+def _as_days(column: ColumnProfile, counts: pl.DataFrame) -> ColumnProfile:
+    """Show the days of a quasi-identifier as runs of days, which lose less than months, years and decades."""
+    if column.role != "quasi" or not isinstance(column.hierarchy, Dates):
+        return column
+    days = years_around(counts["text"].drop_nulls().to_list(), column.hierarchy.form)
+    if days is None:
+        return column
+    reason = column.reason.replace(SHOWN_AS_NODES, "are shown as runs of days")
+    return replace(column, kind="ordinal", hierarchy=None, days=days, reason=reason)
+
+
 def _rare_among_bands(counts: pl.DataFrame) -> bool:
     """Whether a text that is no band stands in few rows: it may be of one person, and an order would show it."""
     present = counts.drop_nulls("text")
@@ -298,7 +208,7 @@ def _without_birth_beside_age(columns: Sequence[ColumnProfile]) -> tuple[ColumnP
     age = next((one.name for one in columns if one.role == "quasi" and says(one.name, AGE)), None)
     reason = f"{age!r} has the same information, less exactly: the exact day would undo its generalisation."
     return tuple(
-        replace(one, role="identifying", kind=None, hierarchy=None, reason=reason, unread="")
+        replace(one, role="identifying", kind=None, hierarchy=None, days=None, reason=reason, unread="")
         if age is not None and one.role == "quasi" and one.pattern == "date" and says(one.name, BIRTH)
         else one
         for one in columns
@@ -334,12 +244,12 @@ def _check(frame: pl.DataFrame, missing_values: Markers) -> None:
 
 
 def _cells(series: pl.Series, missing_values: Markers) -> pl.Series:
-    """Make missing cells null, as preparing a table does: numbers written as text are stripped first."""
+    """Make missing cells null, and midnights days, as preparing a table does; numbers written as text are stripped."""
     if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
         series = series.cast(pl.String)
     stripped = without_markers(series, missing_values, strip=True)
     if series.dtype != pl.String:
-        return stripped
+        return days_or_microseconds(stripped)
     numbers = stripped.cast(pl.Float64, strict=False)
     if numbers.is_not_null().sum() == stripped.is_not_null().sum():
         return stripped
@@ -371,16 +281,6 @@ def _column(seen: Evidence, proposal: Proposal, written: Decimals) -> ColumnProf
         confidence=proposal.confidence,
         unread=unread(seen, written),
     )
-
-
-def _kind(column: ColumnProfile) -> Kind | None:
-    """Write a proposed kind as a schema holds it."""
-    if column.kind is None:
-        return None
-    if column.kind == "ordinal":
-        return Ordinal(column.order)
-    kind: Kind = Numeric() if column.kind == "numeric" else Nominal()
-    return replace(kind, hierarchy=column.hierarchy)
 
 
 def _pair_columns(columns: Sequence[ColumnProfile]) -> tuple[list[str], str]:

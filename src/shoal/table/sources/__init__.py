@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.errors import Problem, SourceError
 from shoal.spec import checked_call
+from shoal.table.frames import uuids_as_text
 from shoal.table.sources.csv import Detected, detect_csv, read_csv
 from shoal.table.sources.decimals import plain_numbers
 from shoal.table.sources.drivers import DRIVERS, driver
@@ -23,7 +24,7 @@ from shoal.table.sources.source import Source
 from shoal.table.sources.sqlite import read_sqlite
 from shoal.table.sources.stream import files_of, parquet_pieces
 
-__all__ = ["Detected", "Source", "check_installed", "detect", "read"]
+__all__ = ["Detected", "Source", "check_installed", "check_there", "detect", "read"]
 
 
 @checked_call(examples={"source": '"people.csv"'})
@@ -70,6 +71,12 @@ def check_installed(*sources: Source | None) -> None:
             driver(source.kind)
 
 
+def check_there(source: Source) -> None:
+    """Refuse a source whose package is not installed, or whose files are not there, before anything is read."""
+    check_installed(source)
+    files_of(source)
+
+
 def detect(source: Source | str | Path, **options: object) -> Detected:
     """Find out the encoding and the delimiter of a CSV file; `read` uses the same."""
     known = Source.from_options(source, options, "detect")
@@ -79,13 +86,16 @@ def detect(source: Source | str | Path, **options: object) -> Detected:
 
 
 def _read_parquet(source: Source) -> pl.DataFrame:
+    from pyarrow.parquet import read_schema
+
     path = Path(str(source.path))
     if path.is_dir():
         return pl.concat(parquet_pieces(files_of(source)))
     path = found_file(path)
     try:
         with without_panics():
-            return pl.read_parquet(path, glob=False, hive_partitioning=False)
+            frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
+            return uuids_as_text(frame, read_schema(path)) if pl.Binary in frame.dtypes else frame
     except pl.exceptions.DuplicateError:
         problem = Problem(str(path), "column names used more than once", "rename them")
     except Exception:  # messages of polars may hold cells

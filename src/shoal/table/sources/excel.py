@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.errors import Problem, ShoalWarning, SourceError, did_you_mean
+from shoal.errors import Problem, ShoalWarning, SourceError, did_you_mean, some
 from shoal.table.sources.drivers import driver
 from shoal.table.sources.files import check_header, found_file
 from shoal.table.sources.panics import without_panics
@@ -18,6 +18,12 @@ from shoal.table.sources.source import Source
 
 NO_DAYS = date(1899, 12, 31), date(1904, 1, 1)
 """The days of times without one: that before the first of a workbook, or the first itself if it counts from 1904."""
+
+ERRORS = {
+    "Div0": "#DIV/0!", "NA": "#N/A", "Name": "#NAME?", "Null": "#NULL!", "Num": "#NUM!", "Ref": "#REF!",
+    "Value": "#VALUE!", "GettingData": "#GETTING_DATA",
+}  # fmt: skip
+"""Errors that cells can be, by what the library calls them, as a workbook shows them."""
 
 
 def read_excel(source: Source) -> pl.DataFrame:
@@ -49,13 +55,21 @@ def read_excel(source: Source) -> pl.DataFrame:
         warnings.warn(f"{path}: the first of {len(sheets)} sheets is read; {choice}", ShoalWarning, stacklevel=3)
     try:
         with without_panics():
-            names, frame = _loaded(book, sheet)
+            names, frame, lost = _loaded(book, sheet)
+    except fastexcel.CalamineCellError:  # #NAME? alone: it takes all other errors for missing cells
+        raise SourceError(Problem(where, "has a formula with an error (#NAME?)", "correct or delete it")) from None
     except Exception:
         raise SourceError(Problem(where, "cannot be read", choice or "save the workbook again")) from None
     if not names:
         raise SourceError(Problem(where, "is empty", choice or "a header and at least one row are needed"))
     check_header(names, where, first_line=True)
     frame.columns = names
+    if lost:
+        each = [
+            f"{names[place]!r} has {len(codes):,} ({', '.join(dict.fromkeys(codes))})" for place, codes in lost.items()
+        ]
+        told = f"{where}: errors in the place of values are read as missing: column {some(each)}"
+        warnings.warn(f"{told}; correct the workbook if they stand for values", ShoalWarning, stacklevel=3)
     if len(names) > 1:
         frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     return frame.with_columns(map(_as_meant, frame))
@@ -81,16 +95,24 @@ def _has_no_days(column: pl.Series) -> bool:
     return len(days) == 1 and days[0] in NO_DAYS
 
 
-def _loaded(book: Any, sheet: str) -> tuple[list[str], pl.DataFrame]:
-    """Names as written, and the columns; a column with neither a name nor a cell is none."""
+def _loaded(book: Any, sheet: str) -> tuple[list[str], pl.DataFrame, dict[int, list[str]]]:
+    """Names as written, the columns, and cells that are errors by column; one with neither name nor cell is none."""
     # The library renames doubled and empty names silently, so the first row is read as a row of its own.
     top = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
     if not top.height:
-        return [], pl.DataFrame()
+        return [], pl.DataFrame(), {}
     names = [cell or "" for cell in top.row(0)]
     # All rows decide on the type: cells that do not fit a type guessed from a sample would be lost.
-    frame = book.load_sheet(sheet, header_row=0, schema_sample_rows=None).to_polars()
+    cells, errors = book.load_sheet(sheet, header_row=0, schema_sample_rows=None).to_arrow_with_errors()
+    frame = pl.DataFrame(cells)
     if frame.width != len(names):
         raise ValueError("header and rows differ in width")
-    kept = [place for place, name in enumerate(names) if name or frame[:, place].null_count() < frame.height]
-    return [names[place] for place in kept], frame[:, kept]
+    lost: dict[int, list[str]] = {}
+    for one in () if errors is None else errors.errors:
+        code = next((shown for name, shown in ERRORS.items() if one.detail.endswith(f"'Error({name})'")), "no value")
+        lost.setdefault(one.offset_position[1], []).append(code)
+    kept = [
+        place for place, name in enumerate(names)
+        if name or place in lost or frame[:, place].null_count() < frame.height
+    ]  # fmt: skip
+    return [names[place] for place in kept], frame[:, kept], {kept.index(place): codes for place, codes in lost.items()}
