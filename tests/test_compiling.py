@@ -36,3 +36,8 @@ def test_topics_are_shared_between_processes(monkeypatch, workers):
     assert compiling.compile_all(told, workers=workers) == 16
     assert told.stages == [("compiling", 16)]
     assert told.steps == [8, 8]
+
+
+def test_blocks_can_be_formed():
+    """What goes wrong in a job is passed over when all are done."""
+    compiling._in_blocks()

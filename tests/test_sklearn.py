@@ -43,6 +43,11 @@ def people(n: int, seed: int) -> pl.DataFrame:
     )
 
 
+def test_a_wrong_argument_is_told_with_those_there_are():
+    with pytest.raises(shoal.ShoalError, match=r"Anonymizer\(schemas=\): unknown argument; did you mean 'schema'\?"):
+        Anonymizer(schemas=SCHEMA)
+
+
 def test_scikit_learn_finds_nothing_wrong():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -18,6 +18,8 @@ from shoal import sample
 from shoal.check.slices import SlicesRead
 from shoal.cluster.box_tree import for_few_rows
 from shoal.enforce.refine import Refine, near_rows_alone
+from shoal.engines.blocks import Blocks
+from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import ShoalError
 from shoal.kernels import sharing
 from shoal.kernels.jit import stop_telling
@@ -34,12 +36,13 @@ from shoal.privacy.t_closeness import TCloseness
 from shoal.progress import SILENT, Progress
 from shoal.publish import PUBLISHERS
 from shoal.published.release import read_release
+from shoal.recipe.recipe import Recipe
 from shoal.release.manifest import FORMATS, Layout
 from shoal.series import republish
 from shoal.spec import OneOf, Real, YesNo
 from shoal.table.numbering import distinct_views
 from shoal.table.prepare import prepare
-from shoal.table.schema import Schema
+from shoal.table.schema import Numeric, Schema
 from shoal.table.sources import Source, read
 
 K = 3
@@ -101,9 +104,10 @@ def _formed(kind: type[Method]) -> Iterator[Callable[[], Any]]:
 
 
 def _refined() -> Iterator[Callable[[], Any]]:
-    """Groups that are refined, for either loss."""
-    for loss, require in product(("ncp", "sse"), ([], CLOSE)):
-        refined = partial(_publishing, METHODS["mondrian"](k=K), refine=Refine(rounds=1, loss=loss), suppress=0.1)
+    """Groups that are refined, for either loss, of columns of all kinds and of numbers alone."""
+    for loss, require, numbers in product(("ncp", "sse"), ([], CLOSE), (False, True)):
+        asked: dict[str, Any] = {"refine": Refine(rounds=1, loss=loss), "suppress": 0.1, "numbers": numbers}
+        refined = partial(_publishing, METHODS["mondrian"](k=K), **asked)
         yield refined(require=require)
         yield refined(require=require, trees=True)
         yield refined(require=require, shared=True)
@@ -115,6 +119,7 @@ def _other() -> Iterator[Callable[[], Any]]:
     yield _again
     for form in FORMATS:
         yield partial(_from_files, form)
+    yield _in_blocks
     yield _refuted
     yield partial(_measured, "mondrian")
     yield partial(_measured, "anatomy")
@@ -163,6 +168,20 @@ def _from_files(form: str) -> None:
         read_release(release.write(Path(folder) / "release", format=form)).membership(frame, schema=schema)
 
 
+def _in_blocks() -> None:
+    """A table that is cut into blocks, each with groups of its own: at hand, and in a file."""
+    method = METHODS["mondrian"](k=K)
+    frame, schema = with_schema(method)
+    blocks = Blocks(rows=N_ROWS // 2, workers=1)
+    given: dict[str, Any] = {"require": (*CLOSE, *DIVERSE), "seed": 1}
+    anonymize(frame, schema, method, engine=blocks, progress=False, **given)
+    with TemporaryDirectory() as folder:
+        data = Path(folder) / "people.parquet"
+        frame.write_parquet(data)
+        recipe = Recipe(schema, method, source=Source(path=str(data)), **given)
+        publish_in_blocks(recipe, Path(folder) / "release", blocks, SILENT)
+
+
 def _attacked(publisher: str) -> None:
     """People linked with cells that cover them, and with averages."""
     frame, schema = with_schema(METHODS["mondrian"](k=K))
@@ -207,7 +226,7 @@ def _refuted() -> None:
 
 
 def _choices(method: type[Method]) -> Iterator[Method]:
-    """A method as it is without further words, then with each other word of each of its choices."""
+    """A method as it is without further words, then with each other word of each of its choices, and with a label."""
     given = _given(method)
     yield method(**given)
     for one in method.parameters():
@@ -215,6 +234,8 @@ def _choices(method: type[Method]) -> Iterator[Method]:
         for word in words if isinstance(one.bound, OneOf | YesNo) else ():
             if word != one.default:
                 yield method(**{**given, one.name: word})
+        if one.name == "label":
+            yield method(**given, label=SENSITIVE)
 
 
 def _given(method: type[Method]) -> dict[str, Any]:
@@ -245,9 +266,14 @@ def with_schema(method: Method, n_rows: int = N_ROWS) -> tuple[pl.DataFrame, Sch
     return sample.people(n_rows, seed=1), schema
 
 
-def _publishing(method: Method, *, shared: bool = False, trees: bool = False, **asked: Any) -> Callable[[], Any]:
+def _publishing(
+    method: Method, *, shared: bool = False, trees: bool = False, numbers: bool = False, **asked: Any
+) -> Callable[[], Any]:
     def run() -> None:
         frame, schema = with_schema(method)
+        if numbers:
+            quasi = {name: kind for name, kind in schema.quasi.items() if isinstance(kind, Numeric)}
+            schema = Schema(identifying=schema.identifying, quasi=quasi, sensitive=schema.sensitive, rest="drop")
         with ExitStack() as stack:
             for context in [sharing.at_once, near_rows_alone] * shared + [for_few_rows] * trees:
                 stack.enter_context(context())

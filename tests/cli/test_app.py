@@ -81,10 +81,11 @@ def test_the_receipt_adds_figures_and_is_bound_to_release_and_input(place, call)
     assert (status, "receipt   belongs to this release; and so does the input" in out) == (0, True)
 
     (place / "people.csv").write_text(TABLE.replace(f"{CANARY}3,", f"{CANARY}33,"))  # not even a published column
-    status, out, err = call("verify", "release", *receipt, "--original", "recipe.toml")
-    assert (status, out) == (1, "")
-    assert "original: is not the input of the release: its content differs from what the receipt notes" in err
-    assert CANARY not in err
+    for options in (receipt, ()):  # which is beside the release
+        status, out, err = call("verify", "release", *options, "--original", "recipe.toml")
+        assert (status, out) == (1, "")
+        assert "original: is not the input of the release: its content differs from what the receipt notes" in err
+        assert CANARY not in err
 
     assert call("run", "recipe.toml", "--out", "other", "--k", "4")[0] == 0
     for command in ("verify", "measure"):
@@ -212,6 +213,41 @@ def test_demo(place, call):
     status, _, err = call("demo", "--rows", "10", "--k", "11", "--out", "other")
     assert (status, (place / "other").exists()) == (2, False)
     assert "use a k of at most 10" in err
+
+
+def test_another_table_than_that_of_a_release_that_counts_people(place, call):
+    for name, first in (("people", 20), ("others", 30)):
+        rows = [f"p{row // 2},{first + row},{'flu' if row % 3 else 'gout'}" for row in range(40)]
+        (place / f"{name}.csv").write_text("\n".join(["id,age,disease", *rows]))
+        (place / f"{name}.toml").write_text(
+            f"""[source]\npath = "{name}.csv"\n[columns.id]\nrole = "person"\n[columns.age]\nrole = "quasi"\n"""
+            """kind = "numeric"\n[columns.disease]\nrole = "sensitive"\n[method]\nname = "mondrian"\nk = 3\n"""
+        )
+    assert call("run", "people.toml", "--out", "made")[0] == 0
+    assert call("verify", "made", "--original", "people.toml")[0] == 0
+    status, _, err = call("verify", "made", "--original", "others.toml")
+    assert status == 1
+    assert err.count("original: is not the input of the release") == 1
+    assert "rows show" not in err
+
+
+def test_what_is_read_twice_is_warned_of_once(place, call):
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(place / "people.xlsx") as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["age", "disease"])
+        for row in range(1, 31):
+            sheet.write_row(row, 0, [20 + row, "flu" if row % 2 else "gout"])
+        sheet.write_formula(3, 0, "=1/0", None, "#DIV/0!")
+    (place / "r.toml").write_text(
+        """[source]\npath = "people.xlsx"\n[columns.age]\nrole = "quasi"\nkind = "numeric"\n[columns.disease]\n"""
+        """role = "sensitive"\n[method]\nname = "mondrian"\nk = 3\n[[require]]\nmodel = "l-diversity"\n"""
+        """column = "disease"\nl = 2\n"""
+    )
+    status, _, err = call("run", "r.toml", "--out", "once")
+    assert status == 0
+    assert err.count("column 'age' has 1 (#DIV/0!)") == 1
 
 
 def test_init_then_run(place, call):

@@ -170,3 +170,14 @@ def test_the_table_in_the_place_of_its_recipe_is_told_from_a_recipe(place, call,
     assert "shoal init" not in err
     gone = call(command, "release", "--original", "gone.csv")
     assert "cannot be read (No such file or directory)" in gone[2]
+
+
+def test_in_a_terminal_of_80_columns_every_attack_has_one_line(place, call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = call("attack", "release", "--original", "recipe.toml")
+    lines = out.splitlines()
+    (line,) = [line.split() for line in lines if line.strip().startswith("homogeneity:disease")]
+    assert (len(line), line[1], len(line[3].split("-"))) == (6, "6", 2)
+    at_risk = out[out.index("Rows of the input most at risk") :]
+    assert "linking" in at_risk
+    assert max(map(len, lines)) <= 80

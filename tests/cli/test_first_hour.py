@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -302,20 +303,30 @@ def cells(place, call, *more):
 
 
 def test_german_dates_lose_what_iso_dates_lose(place, call):
-    """They were published as sets of exact days, with a loss of some 2 %, and nothing was said."""
+    """They were published as sets of exact days, and nothing was said."""
     born(place, lambda day, month, year: f"{year}-{month:02d}-{day:02d}")
     iso, _, _ = cells(place, call)
     born(place, lambda day, month, year: f"{day:02d}.{month:02d}.{year}")
     german, said, err = cells(place, call)
-    assert sorted(german) == sorted(iso)
-    assert said["columns"]["Geburtsdatum"]["hierarchy"]["form"] == "DD.MM.YYYY"
+    in_iso = [re.sub(r"(\d\d)\.(\d\d)\.(\d{4})", r"\3-\2-\1", cell) for cell in german]
+    assert sorted(in_iso) == sorted(iso)
+    days = {"name": "days", "first": "1950-01-01", "last": "1989-12-31", "form": "DD.MM.YYYY"}
+    assert said["columns"]["Geburtsdatum"]["order"] == days
     assert err == ""
 
 
-def test_a_day_of_birth_beside_an_age_keeps_its_hierarchy(place, call):
+def test_the_days_of_a_calendar_are_shown_as_decided(place, call):
+    """It said "4 in order"."""
+    born(place, lambda day, month, year: f"{year}-{month:02d}-{day:02d}")
+    status, out, _ = call("run", "born.csv", "--quasi", "Geburtsdatum", "--rest", "drop", "--out", "decided")
+    assert status == 0
+    assert "days 1950-01-01 to 1989-12-31" in out
+
+
+def test_a_day_of_birth_beside_an_age_keeps_its_order(place, call):
     born(place, lambda day, month, year: f"{day:02d}.{month:02d}.{year}")
     shown, said, _ = cells(place, call, "--quasi", "Alter")
-    assert said["columns"]["Geburtsdatum"]["hierarchy"]["name"] == "dates"
+    assert said["columns"]["Geburtsdatum"]["order"]["name"] == "days"
     assert not any(cell.startswith(("{", '"{')) for cell in shown)
 
 
@@ -326,13 +337,23 @@ def test_dates_in_doubt_are_not_guessed_and_not_shown_as_sets(place, call):
     assert err.startswith("warning: column 'Geburtsdatum' holds dates that may be DD/MM/YYYY or MM/DD/YYYY")
 
 
-def test_init_writes_the_tree_of_german_dates(place, call):
+def test_init_writes_the_calendar_of_german_dates(place, call):
     born(place, lambda day, month, year: f"{day}.{month}.{year}")
     table = (place / "born.csv").read_text()
     (place / "born.csv").write_text(table.replace("Alter", "Zimmer"))  # beside an age it would be left out
     assert call("init", "born.csv", "--out", "born.toml")[0] == 0
+    recipe = (place / "born.toml").read_text()
+    assert 'order = {name = "days", first = "1950-01-01", last = "1989-12-31", form = "D.M.YYYY"}' in recipe
+    assert "dates of the form DD.MM.YYYY are shown as runs of days" in " ".join(recipe.split("\n# "))
+
+
+def test_init_writes_the_tree_of_german_dates_with_times(place, call):
+    born(place, lambda day, month, year: f"{day}.{month}.{year} 08:00")
+    table = (place / "born.csv").read_text()
+    (place / "born.csv").write_text(table.replace("Alter", "Zimmer"))  # beside an age it would be left out
+    assert call("init", "born.csv", "--out", "born.toml")[0] == 0
     tree = (place / "born.hierarchies" / "Geburtsdatum.csv").read_text().splitlines()
-    assert tree[0] == "1.1.1950;1950-01;1950;1950s;*"
+    assert tree[0] == "1.1.1950 08:00;1950-01-01*;1950-01;1950;1950s;*"
     assert "dates of the form DD.MM.YYYY" in (place / "born.toml").read_text()
 
 

@@ -94,6 +94,24 @@ def test_nothing_is_replaced_unasked(place, call):
     assert file.read_text() != "mine"
 
 
+def test_a_place_that_is_taken_and_a_table_that_is_not_there_are_said_at_once(place, call):
+    call("init", "people.csv")
+    status, _, err = call("init", "missing.csv")
+    assert status == 2
+    assert "recipe.toml: exists already" in err
+    assert "missing.csv: there is no such file" in err
+
+
+def test_so_they_are_for_a_run(place, call):
+    call("init", "people.csv")
+    call("run", "recipe.toml", "--out", "made")
+    (place / "people.csv").unlink()
+    status, _, err = call("run", "recipe.toml", "--out", "made")
+    assert status == 2
+    assert "made: exists already" in err
+    assert "people.csv: there is no such file" in err
+
+
 def test_what_fails_leaves_nothing_behind(place, monkeypatch):
     failing_moves(monkeypatch, "r.toml", OSError(28, os.strerror(28)))
     with pytest.raises(shoal.ShoalError, match="cannot be written"):

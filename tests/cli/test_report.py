@@ -125,3 +125,21 @@ def test_a_picture_of_membership_is_the_holders_and_never_inside_a_release(place
     assert call(*line, str(tmp_path / "m"))[0] == 0
     for name in ("m.html", "m.svg"):
         assert (tmp_path / name).stat().st_mode & 0o077 == 0, name
+
+
+@pytest.mark.parametrize("method", [shoal.Mondrian(k=4), shoal.Anatomy(l=2)])
+def test_of_parts_it_says_that_nobody_looked_whether_rows_are_unique(method, call, tmp_path):
+    people = shoal.sample.people(1200, seed=1).with_row_index("weight", offset=1)
+    people.select("age", "sex", "disease", "weight").write_parquet(tmp_path / "people.parquet")
+    schema = shoal.Schema(
+        quasi={"age": shoal.Numeric(), "sex": shoal.Nominal()}, sensitive=["disease"], weight="weight"
+    )
+    recipe = shoal.Recipe(schema, method, shoal.Source(path="people.parquet"), seed=1, format="parquet")
+    (tmp_path / "recipe.toml").write_text(recipe.to_toml())
+    blocks = ("--block-rows", "400", "--part-rows", "800", "--threads", "1")
+    status, _, told = call("run", str(tmp_path / "recipe.toml"), "--out", str(tmp_path / "r"), *blocks)
+    assert status == 0, told
+    page = (tmp_path / "r.report.html").read_text(encoding="utf-8")
+    assert "make rows unique is not looked at in a release in parts" in page
+    assert call("report", str(tmp_path / "r"), "--overwrite")[0] == 0
+    assert (tmp_path / "r.report.html").read_text(encoding="utf-8") == page

@@ -76,6 +76,10 @@ def test_problems_are_raised_together_as_the_class_of_the_first():
     [
         ("agee", ["age", "sex"], "did you mean 'age'?"),
         ("DISEASE", ["disease", "sex"], "did you mean 'disease'?"),
+        ("gae", ["age", "sex"], "did you mean 'age'?"),
+        ("ondrian", ["mdav", "mondrian"], "did you mean 'mondrian'?"),
+        ("engine", ["refine", "suppress"], "known: refine, suppress"),
+        ("engine", ["refine", "engines"], "did you mean 'engines'?"),
         ("zzz", ["b", "a"], "known: a, b"),
         ("zzz", [f"w{n}" for n in range(21)], ""),
         ("zzz", [], ""),

@@ -263,6 +263,29 @@ def test_of_many_columns_that_lose_much_those_that_lose_most_are_named():
     assert {one.what.split(" ")[1] for one in release.concerns if one.name == "lost-columns"} == {str(len(much))}
 
 
+def test_what_singles_out_rows_is_said_in_both_editions():
+    frame = pl.DataFrame({"age": [20, 21, 22, 60, 61, 62], "w": [1.5, 1.5, 2.25, 3.75, 4.0, 5.5]})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, weight="w")
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=3), seed=0)
+    (concern,) = [one for one in release.concerns if one.name == "unique-rows"]
+    said = f"{concern.what}."
+    assert said.startswith("4 rows (66.7%) are unique")
+    assert ("look", said) in attention_of(release)
+    assert ("look", said) in attention_of(release.public())
+
+
+def test_the_public_edition_has_no_concern_that_needs_the_receipt():
+    frame = pl.DataFrame(
+        {"name": [f"visitor {row // 3}" for row in range(60)], "age": [20 + row // 3 for row in range(60)]}
+    )
+    schema = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()})
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=4), seed=0)
+    (concern,) = [one for one in release.concerns if one.name == "repeated-people"]
+    said = concern.what[1:]
+    assert any(said in words for _, words in attention_of(release))
+    assert not any(said in words for _, words in attention_of(release.public()))
+
+
 def test_classes_of_one_size_are_told_so():
     frame = pl.DataFrame({"age": [20, 20, 40, 40]})
     schema = shoal.Schema(quasi={"age": shoal.Numeric()})

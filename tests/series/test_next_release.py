@@ -372,3 +372,21 @@ def test_counterfeits_of_large_whole_numbers_look_like_the_others():
     forged = two.release.frames["table"].with_columns(v=pl.col("v").replace(large, large - 1))
     with pytest.raises(shoal.GuaranteeError, match="other sensitive values than in their first release"):
         shoal.verify_series([one.release, mended(two.release, table=forged)], two.state.memberships())
+
+
+def test_ids_that_differ_in_spaces_alone_are_warned_of():
+    frame = FIRST.with_columns(name=FIRST["name"].str.replace("^b$", "a "))
+    said = "column 'name': 2 ids differ from another, of this release or an earlier one, only in spaces around it; they"
+    with pytest.warns(shoal.ShoalWarning, match=said):
+        shoal.republish(frame, SCHEMA, TWO, seed=3)
+    one = shoal.republish(FIRST, SCHEMA, TWO, seed=3)
+    again = FIRST.with_columns(name=FIRST["name"].str.replace("^b$", " b"))
+    with pytest.warns(shoal.ShoalWarning, match="column 'name': 1 id differs from another"):
+        shoal.republish(again, SCHEMA, TWO, previous=one.release, state=one.state, seed=4)
+
+
+def test_ids_with_spaces_that_are_nobody_elses_are_not():
+    frame = FIRST.with_columns(name=FIRST["name"] + " ")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shoal.republish(frame, SCHEMA, TWO, seed=3)

@@ -11,11 +11,12 @@ import shoal
 from shoal.comparison.compare import SETTINGS
 from shoal.errors import ParameterError
 from shoal.learning.split import PASSED
+from shoal.spec import checked_call
 
 FRAME = pl.DataFrame({"age": [21, 25, 22, 60, 58, 55], "disease": ["flu", "flu", "ulcer"] * 2})
 SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
 METHOD = shoal.Mondrian(k=3)
-FUNCTIONS = [name for name in shoal.__all__ if inspect.isfunction(getattr(shoal, name)) and name != "register"]
+FUNCTIONS = [name for name in shoal.__all__ if inspect.isfunction(getattr(shoal, name))]
 MADE_BY_USERS = ["Budget", "Hierarchy", "Nominal", "Numeric", "Ordinal", "Recipe", "Vault"]
 OF_RELEASES = [
     name
@@ -44,6 +45,24 @@ def test_every_public_call_refuses_what_it_does_not_know(name):
 def test_every_call_of_a_release_refuses_what_it_does_not_know(name):
     release = shoal.anonymize(FRAME, SCHEMA, METHOD, seed=1)
     assert said(lambda: getattr(release, name)(nonsense=1))[0].startswith(f"Release.{name}(nonsense=): unknown ")
+
+
+def test_a_class_to_register_is_missing():
+    assert said(shoal.register) == ["register(thing=): missing; give something like a class after shoal.Method"]
+
+
+def test_on_a_cluster_too():
+    from shoal.spark import anonymize, follow
+
+    of_method = "it is a parameter of a part, such as method=shoal.Caat(k=...) or require=[shoal.KAnonymity(k=...)]"
+    assert said(lambda: anonymize(schema=SCHEMA, k=5)) == [
+        f"anonymize(k=): unknown argument; {of_method}",
+        "anonymize(df=): missing; give something like a DataFrame of Spark",
+        "anonymize(method=): missing; give something like shoal.Caat(k=5)",
+    ]
+    assert said(lambda: follow(shoal.Recipe(SCHEMA, METHOD), "release", masters="local")) == [
+        "follow(masters=): unknown argument; did you mean 'master'?"
+    ]
 
 
 def test_what_belongs_to_a_part_is_sent_there():
@@ -105,3 +124,11 @@ class _Broken:
 
     def advance(self, steps):
         pass
+
+
+def test_a_function_that_takes_names_alone_says_which():
+    @checked_call()
+    def read(*, path: str = "", rows: int = 0) -> None: ...
+
+    with pytest.raises(ParameterError, match="takes none; give each by its name: path, rows"):
+        read("table.csv")

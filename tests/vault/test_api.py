@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from shoal.errors import Problem
 from shoal.vault import people
 from shoal.vault.app import create
 from shoal.vault.limiting import Limits
@@ -153,6 +154,50 @@ def test_a_body_that_is_no_object_is_answered_with_what_to_send(vault, site, bod
     assert (answer.status, answer.json["problems"]) == (
         422, [{"where": "body", "what": "is no JSON object", "fix": fix}],
     )  # fmt: skip
+
+
+GRANT = {"name": "ada", "release": "clinic", "column": "disease", "budget": 1, "days": 1}
+WORDED = [
+    ("/v1/interpret", {"release": 7}, ["body.release: needs a text, got a number", "body.rules: is missing; give it"]),
+    ("/v1/interpret", {"release": "clinic", "rules": [None, ["x"]]}, [
+        "body.rules.0: needs an object or a text, got nothing", "body.rules.1: needs an object or a text, got a list"]),
+    ("/v1/interpret", {"release": "", "rules": []}, [
+        "body.release: needs a text that is not empty, got an empty one",
+        "body.rules: needs a list that is not empty, got an empty one"]),
+    ("/v1/interpret", {"release": "x" * 201, "rules": "secretword", "secretword": 1}, [
+        "body.release: needs a text of at most 200 characters, got a longer one",
+        "body.rules: needs a list, got a text", "body: has a key that is not known; known: release, rules"]),
+    ("/v1/interpret", {"release": "a\0", "rules": ["x"] * 1001}, [
+        "body.release: needs a text without the character NUL, got one with it",
+        "body.rules: needs a list of at most 1,000 entries, got a longer one"]),
+    ("/v1/interpret", b'{"release": secretword}', ["body: is no JSON from character 13 on; write it as JSON"]),
+    ("/v1/values", {"release": "clinic", "column": "disease", "cells": [True, {}, "x" * 1001]}, [
+        "body.cells.1: needs a text or a number, got an object",
+        "body.cells.2: needs a text of at most 1,000 characters or a number, got a longer one"]),
+    ("/v1/people", {"name": "bo", "role": "secretword"}, [
+        "body.role: needs 'researcher' or 'steward', got something else"]),
+    ("/v1/grants", GRANT | {"budget": "secretword", "days": 0}, [
+        "body.budget: needs a whole number, got a text", "body.days: needs a number from 1 on, got a smaller one"]),
+    ("/v1/grants", GRANT | {"budget": 1.5, "days": 9999}, [
+        "body.budget: needs a whole number, got a fraction",
+        "body.days: needs a number up to 3,650, got a larger one"]),
+    ("/v1/grants", GRANT | {"budget": {}, "days": None}, [
+        "body.budget: needs a whole number, got an object", "body.days: needs a whole number, got nothing"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "body", "said"), WORDED)
+def test_what_is_wrong_with_a_body_is_said_in_plain_words(vault, site, path, body, said):
+    who = "ada" if path in ("/v1/interpret", "/v1/values") else "sue"
+    answer = site.ask("POST", path, vault.tokens[who], body)
+    assert answer.status == 422
+    assert [str(Problem(**one)) for one in answer.json["problems"]] == said
+    assert "secretword" not in answer.text
+
+
+def test_so_is_what_is_wrong_with_an_address(vault, site):
+    answer = site.ask("GET", "/v1/audit?before=secretword", vault.tokens["sue"])
+    assert answer.json["problems"] == [{"where": "query.before", "what": "needs a whole number, got a text", "fix": ""}]
 
 
 @pytest.mark.parametrize("body", BAD, ids=str)

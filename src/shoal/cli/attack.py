@@ -87,7 +87,7 @@ def attack(
         outcomes = [one.to_mapping() for one in found.values()]
         show.as_json({"outcomes": outcomes, "skipped": found.skipped})
         return
-    _print(found, release)
+    _print(found, release, "the input" if outside is None else outside)
 
 
 def _background(**given: str | None) -> Any:
@@ -110,27 +110,43 @@ def _input(recipe: Path | None) -> dict[str, Any]:
     return input_of(recipe)
 
 
-def _print(found: Any, release: Path) -> None:
+def _print(found: Any, release: Path, people: str) -> None:
     from shoal.cli import show
 
     out = show.console()
-    shown = show.table(
-        f"Attacks on {release}", "attack", "tried", "success, in %", "baseline", "gain", "rows most at risk"
-    )
+    shown = show.table(f"Attacks on {release}", "attack", "tried", "success", "interval", "baseline", "gain")
+    for place, part in enumerate(shown.columns):  # a long name is folded, a figure never
+        part.no_wrap, part.overflow, part.justify = place > 0, "fold", "right" if place else "left"
     for key, one in found.items():
-        success = f"{_percent(one.success)} ({_percent(one.low)} to {_percent(one.high)})"
+        interval = f"{_percent(one.low)}-{_percent(one.high)}"
         shown.add_row(
-            key, f"{one.n:,}", success, _percent(one.baseline), _percent(one.advantage), _rows(one.at_risk)
+            key, f"{one.n:,}", _percent(one.success), interval, _percent(one.baseline), _percent(one.advantage)
         )  # fmt: skip
     out.print(shown)
     if found:
         out.print(
-            "success: how often the attacker is right, with an interval of 95 %; baseline: how often without the "
-            "release; gain: the difference, which is what the release adds"
+            "In percent. success: how often the attacker is right, with its interval of 95 %; baseline: how often "
+            "without the release; gain: the difference, which is what the release adds"
         )
         out.print("shoal attacks NAME says what an attacker knows, and when a guess is right")
+    _print_rows(found, people)
     for key, why in found.skipped.items():
         out.print(f"{key} was not tried: {why}")
+
+
+def _print_rows(found: Any, people: str) -> None:
+    """The rows of people that attacks find best, once for all attacks that find the same."""
+    from shoal.cli import show
+
+    together: dict[tuple[int, ...], list[str]] = {}
+    for key, one in found.items():
+        together.setdefault(one.at_risk, []).append(key)
+    shown = show.table(f"Rows of {people} most at risk", "rows", "by")
+    for positions, attacks in together.items():
+        if positions:
+            shown.add_row(_rows(positions), ", ".join(attacks))
+    if shown.row_count:
+        show.console().print(shown)
 
 
 def _percent(share: float) -> str:

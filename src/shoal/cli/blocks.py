@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.cli.show import say
+from shoal.cli.show import tell_warnings
 
 FLAGS = {"--block.rows": "--block-rows", "--block.part_rows": "--part-rows", "--block.workers": "--threads"}
 
@@ -62,5 +62,4 @@ def follow_in_blocks(
                     page=(reports.page_path(out), reports.page_of_parts) if report else None,
                 )  # fmt: skip
     finally:
-        for one in noted:  # also before an error, which they may explain
-            say(f"warning: {one.message}", err=True)
+        tell_warnings(noted)  # also before an error, which they may explain

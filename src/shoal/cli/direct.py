@@ -118,6 +118,11 @@ def _with_tree(column: Any) -> Any:
     return replace(column, hierarchy=Flat()) if bare and told else column
 
 
+def _in_order(order: Any) -> str:
+    """How many categories an order has, or which days."""
+    return f"days {order['first']} to {order['last']}" if isinstance(order, dict) else f"{len(order)} in order"
+
+
 def tell(entries: Mapping[str, Any], place: str, why: str) -> None:
     """Say what was decided, and how to decide otherwise."""
     from shoal.cli import show
@@ -125,7 +130,7 @@ def tell(entries: Mapping[str, Any], place: str, why: str) -> None:
     shown = show.table(f"Decided for {place}", "column", "role", "kind", "hierarchy")
     for name, entry in entries["columns"].items():
         rule = dict(entry.get("hierarchy", {}))
-        said = show.described(rule) if rule else f"{len(entry['order'])} in order" if "order" in entry else ""
+        said = show.described(rule) if rule else _in_order(entry["order"]) if "order" in entry else ""
         shown.add_row(name, entry["role"], entry.get("kind", ""), said)
     if "rest" in entries:
         shown.add_row("all others", {"drop": "left out"}.get(entries["rest"], entries["rest"]), "", "")

@@ -47,20 +47,26 @@ def init(
     from shoal.cli import show
     from shoal.disk.recovery import settle
     from shoal.disk.stopping import ends_here
+    from shoal.errors import Problems, SourceError
     from shoal.errors.redaction import redacted
     from shoal.recipe.proposed import propose
     from shoal.recipe.text import write_recipe
     from shoal.table.profile.decimals import with_decimals
     from shoal.table.profile.profile import profile
-    from shoal.table.sources import Source, detect, read
+    from shoal.table.sources import Source, check_there, detect, read
 
     given = {"table": table, "query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     options: dict[str, object] = {key: value for key, value in given.items() if value is not None}
     lists = {"decimal_comma": decimal_comma, "decimal_point": decimal_point, "missing_values": missing_values}
     options |= {key: tuple(text.split(",")) for key, text in lists.items() if text is not None}
     settle(out)
-    _check_place(out, overwrite=overwrite)
-    source = Source.from_options(data, options, "init")
+    problems = Problems()
+    with problems.noting():
+        _check_place(out, overwrite=overwrite)
+    with problems.noting():
+        source = Source.from_options(data, options, "init")
+        check_there(source)
+    problems.raise_if_any(SourceError)
     if source.kind == "csv":
         found = detect(source)
         source = Source.from_options(source, {"encoding": found.encoding, "delimiter": found.delimiter}, "init")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import completing
-from shoal.cli.show import say
+from shoal.cli.show import tell_warnings
 
 if TYPE_CHECKING:
     from shoal.registry.registry import Registry
@@ -233,8 +233,7 @@ def _loaded(registry: Registry[Any]) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always", ShoalWarning)
         found = dict(registry.loadable())
-    for one in noted:
-        say(f"warning: {one.message}", err=True)
+    tell_warnings(noted)
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import completing
-from shoal.cli.show import say
+from shoal.cli.show import tell_warnings
 
 ANY_FLAG = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Every parameter of the recipe's method and publisher is a flag too; they are checked against the recipe."""
@@ -246,8 +246,9 @@ def follow(
 
     settle(out)
     engine = blocks_of(recipe.engine, block_rows, part_rows, threads)
-    _check_before(recipe, out, overwrite=overwrite, report=report)
-    if recipe.engine == "spark" or master is not None:
+    on_cluster = recipe.engine == "spark" or master is not None
+    _check_before(recipe, out, overwrite=overwrite, report=report, on_cluster=on_cluster)
+    if on_cluster:
         from shoal.cli.spark import follow_on_spark
 
         return follow_on_spark(
@@ -268,7 +269,7 @@ def follow(
     )  # fmt: skip
 
 
-def _check_before(recipe: Any, out: Path, *, overwrite: bool, report: bool) -> None:
+def _check_before(recipe: Any, out: Path, *, overwrite: bool, report: bool, on_cluster: bool) -> None:
     """Refuse what would go wrong at the end, before anything is read."""
     from shoal.cli import report as reports
     from shoal.cli.target import check_target
@@ -276,7 +277,7 @@ def _check_before(recipe: Any, out: Path, *, overwrite: bool, report: bool) -> N
     from shoal.published.writing import check_places
     from shoal.release.sealed import KEY
     from shoal.report.page import check_place
-    from shoal.table.sources import check_installed
+    from shoal.table.sources import check_installed, check_there
 
     problems = Problems()
     with problems.noting():
@@ -289,7 +290,8 @@ def _check_before(recipe: Any, out: Path, *, overwrite: bool, report: bool) -> N
             check_place(reports.page_path(out), overwrite=overwrite)
     for source in (recipe.source, recipe.population):
         with problems.noting():
-            check_installed(source)
+            if source is not None:
+                (check_installed if on_cluster else check_there)(source)  # a cluster may find files that we do not
     if recipe.sensitive:
         with problems.noting():
             KEY.check_package()
@@ -327,8 +329,7 @@ def _follow_in_memory(
                     refuse(concerns)
                 _write(recipe, release, out, secret, progress, overwrite=overwrite, report=report)
     finally:
-        for one in noted:  # also before an error, which they may explain
-            say(f"warning: {one.message}", err=True)
+        tell_warnings(noted)  # also before an error, which they may explain
     return release, concerns
 
 

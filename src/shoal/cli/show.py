@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
+from shoal.errors import ShoalWarning
 from shoal.errors.redaction import all_redacted, redacted
 
 if TYPE_CHECKING:
+    from warnings import WarningMessage
+
     import polars as pl
     from rich.console import Console
     from rich.table import Table
@@ -44,6 +47,13 @@ def console() -> Console:
 def say(text: object, *, err: bool = False) -> None:
     """Print a line, without secrets."""
     typer.echo(redacted(str(text)), err=err)
+
+
+def tell_warnings(noted: Sequence[WarningMessage]) -> None:
+    """Print warnings, each once (a table that is read again gives the same); of other libraries only their kind."""
+    own = (str(one.message) if issubclass(one.category, ShoalWarning) else one.category.__name__ for one in noted)
+    for text in dict.fromkeys(own):
+        say(f"warning: {text}", err=True)
 
 
 def as_json(value: object) -> None:

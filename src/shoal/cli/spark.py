@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from shoal.cli.show import say
+from shoal.cli.show import tell_warnings
 
 
 def follow_on_spark(
@@ -44,6 +44,5 @@ def follow_on_spark(
                     told=progress,
                 )  # fmt: skip
     finally:
-        for one in noted:  # also before an error, which they may explain
-            say(f"warning: {one.message}", err=True)
+        tell_warnings(noted)  # also before an error, which they may explain
     return release, None

@@ -144,6 +144,8 @@ def _verify_release(
         receipt = receipt_beside(Path(target), needed=in_parts)
     held = None if receipt is None else Receipt.read(receipt)
     frame = None if source is None or in_parts else read(source)
+    if held is not None and frame is not None and held.belongs_to(Manifest.read(target)):
+        _check_input(held, frame, recipe)  # first: another table would be told row by row
     verdict, manifest = check_directory(
         target, population=people, schema=known if recipe is None or in_parts else recipe.schema,
         original=frame, key=key, receipt=held,
@@ -151,8 +153,8 @@ def _verify_release(
     )  # fmt: skip
     if held is not None:
         check_receipt(held, manifest, str(receipt))
-        if recipe is not None:
-            check_input_in_pieces(held, recipe) if in_parts else _check_input(held, frame, recipe)
+        if recipe is not None and in_parts:
+            check_input_in_pieces(held, recipe)
     if json:
         bound = {} if held is None else {"receipt": True, "input": True if recipe is not None else None}
         show.as_json(_release_entries(verdict, manifest) | bound)
@@ -219,18 +221,19 @@ def made_with(recipe: Path) -> Any:
 
 
 def receipt_beside(folder: Path, *, needed: bool = False) -> Path | None:
-    """The receipt of a release that is compared with its input by it; an error without one.
+    """The receipt beside a release, by which an input is known to be the one of the release; None without one.
 
-    That is one whose promise counts people, for the receipt says whose rows are where, and with `needed` any other.
+    It is an error to have none where the promise counts people, for the receipt says whose rows are where, and with
+    `needed`.
     """
     from shoal.errors import Problem, SourceError
     from shoal.release.manifest import Manifest
     from shoal.release.receipt import receipt_path
 
-    if not needed and Manifest.read(folder).recipe.counts != "people":
-        return None
     beside = receipt_path(folder)
     if not beside.is_file():
+        if not needed and Manifest.read(folder).recipe.counts != "people":
+            return None
         why = "what the input was" if needed else "whose rows are where"
         what = f"is not there: {why} is only in the receipt of the release"
         raise SourceError(Problem(str(beside), what, "give it by --receipt, or leave --original out"))

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -40,6 +41,10 @@ class _Course:
     watched: bool = False
     number: int | None = None
     raised: bool = False
+    ignoring: bool = False
+    """Python is busy ignoring a stop."""
+    unheard: bool = False
+    """A signal came meanwhile."""
     depth: int = 0
     """So many blocks of `held` are around."""
     open: int = 0
@@ -69,10 +74,22 @@ def _on_ignored(found: sys.UnraisableHookArgs) -> None:
     if not isinstance(found.exc_value, Stopped):
         sys.__unraisablehook__(found)
         return
-    number, _course.number, _course.raised = found.exc_value.number, None, False
-    again = threading.Timer(ONCE_MORE, _signal_main_thread, (number,))
-    again.daemon = True
-    again.start()
+    _course.ignoring = True  # a stop that comes in here would be ignored as well
+    _course.number, _course.raised = None, False
+    threading.Thread(target=_send_again, args=(found.exc_value.number,), daemon=True).start()
+    _course.ignoring = False
+
+
+def _send_again(number: int) -> None:
+    """Send a signal until it comes where it is heeded: one at a time, since a second one would end the process."""
+    course, unheard = _course, True
+    while unheard:
+        time.sleep(ONCE_MORE)
+        course.unheard = False
+        _signal_main_thread(number)
+        while course.number is None and not course.unheard:
+            time.sleep(ONCE_MORE)
+        unheard = course.unheard
 
 
 def _signal_main_thread(number: int) -> None:
@@ -85,6 +102,9 @@ def _signal_main_thread(number: int) -> None:
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    if _course.ignoring:
+        _course.unheard = True
+        return
     if _course.number is not None and _course.watched:
         os._exit(128 + number)
     _course.number = number

@@ -28,6 +28,9 @@ from dataclasses import dataclass
 
 from shoal.errors.redaction import redacted
 
+OTHER_FIRST_LETTER = 0.7
+"""From here on a word that begins otherwise is as near as one that was mistyped."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -197,9 +200,15 @@ class Problems:
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """Suggest the nearest known word, or list the known ones when there are few."""
+    """Suggest the nearest known word, or list the known ones when there are few.
+
+    Who mistypes a word seldom misses its first letter: a word with another must be nearer, or have the same letters.
+
+    >>> did_you_mean("engine", ["refine", "suppress"]), did_you_mean("gae", ["age", "sex"])
+    ('known: refine, suppress', "did you mean 'age'?")
+    """
     words = sorted(set(known))
-    near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
+    near = [one for one in difflib.get_close_matches(word, words, cutoff=0.6) if _may_be_meant(word, one)]
     if not near:
         by_lower = {known_word.lower(): known_word for known_word in words}
         near = [by_lower[word.lower()]] if word.lower() in by_lower else []
@@ -208,6 +217,12 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     if otherwise:
         return otherwise
     return f"known: {', '.join(words)}" if 0 < len(words) <= 20 else ""
+
+
+def _may_be_meant(word: str, near: str) -> bool:
+    if word[:1].lower() == near[:1].lower() or sorted(word) == sorted(near):
+        return True
+    return difflib.SequenceMatcher(a=near, b=word).ratio() >= OTHER_FIRST_LETTER
 
 
 def some(items: Sequence[object], limit: int = 10) -> str:

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from shoal.errors import ParameterError, Problem, Problems, ShoalError, ShoalWarning
+from shoal.spec import checked_call
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -146,6 +147,7 @@ class Registry(Mapping[str, T], Generic[T]):
             thing.check_declared(where, problems)
 
 
+@checked_call(examples={"thing": "a class after shoal.Method"})
 def register(thing: T) -> T:
     """Add a method, a model, a publisher, a measure or an attack of your own, to be asked for by its name.
 

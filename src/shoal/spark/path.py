@@ -38,7 +38,7 @@ from shoal.published.parts import restated
 from shoal.recipe.recipe import Recipe
 from shoal.release.manifest import Layout, Manifest, PublishedTable, Rows
 from shoal.release.receipt import Input, InputRows, Receipt
-from shoal.settings import check_arguments, secret_seed, watched_part
+from shoal.settings import EXAMPLES, belongs, check_arguments, secret_seed, watched_part
 from shoal.spark.jobs import Jobs, OnSpark, ran
 from shoal.spark.parts import Files, TableFiles, made_parts
 from shoal.spark.people import brought_together
@@ -47,6 +47,7 @@ from shoal.spark.remote import opened
 from shoal.spark.session import check_frame, plain_columns
 from shoal.spark.slices import placed_for_slices, with_attributes
 from shoal.spark.tasks import GroupedBlock
+from shoal.spec import checked_call
 from shoal.table.markers import Markers
 from shoal.table.schema import Schema
 
@@ -54,6 +55,7 @@ ONE_MACHINE = "use shoal.anonymize on one machine, with engine=shoal.Blocks() if
 """What to do where a cluster cannot publish something."""
 
 
+@checked_call(examples=EXAMPLES | {"df": "a DataFrame of Spark"}, elsewhere=belongs)
 @shows_progress
 def anonymize(
     df: Any,

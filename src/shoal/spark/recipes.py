@@ -11,10 +11,12 @@ from shoal.errors import Problem, Problems, SourceError, some
 from shoal.progress import SILENT, Progress
 from shoal.published.writing import check_places
 from shoal.recipe.recipe import Recipe
+from shoal.settings import EXAMPLES
 from shoal.spark.jobs import ran
 from shoal.spark.path import anonymize
 from shoal.spark.release import Page, SparkRelease
 from shoal.spark.session import open_session
+from shoal.spec import checked_call
 from shoal.table.sources import Source
 from shoal.table.sources.stream import check_unchanged, files_of, seen
 
@@ -25,6 +27,7 @@ CSV = {
 """Every cell of a CSV file is text, as when Shoal reads it itself."""
 
 
+@checked_call(examples=EXAMPLES | {"out": '"release"'})
 def follow(
     recipe: Recipe,
     out: str | Path,

@@ -70,8 +70,9 @@ def _refuse(
     by_place = [name for name, one in parameters.items() if one.kind in _BY_PLACE]
     known = [name for name, one in parameters.items() if one.kind not in _VARIABLE]
     if len(args) > len(by_place) and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        what = f"got {len(args)} values without a name, and takes {len(by_place)}: {', '.join(by_place)}"
-        problems.add(called, what, "give all others by their names")
+        few = f"takes {len(by_place)}: {', '.join(by_place)}" if by_place else "takes none"
+        what, fix = f"got {len(args)} values without a name, and {few}", "give all others by their names"
+        problems.add(called, what, fix if by_place else f"give each by its name: {', '.join(known)}")
     takes_any = inspect.Parameter.VAR_KEYWORD in kinds and not passes
     for name in given:
         if name in by_place[: len(args)]:

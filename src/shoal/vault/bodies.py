@@ -15,25 +15,27 @@ MANY = 2**53
 """Numbers in requests are not larger: JSON has no larger ones that are whole."""
 
 
-class _Body(BaseModel):
+class Body(BaseModel):
+    """What a request holds: no key that is not known."""
+
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
 
-class SignIn(_Body):
+class SignIn(Body):
     """Name and password."""
 
     name: Text
     password: Annotated[str, Field(min_length=1, max_length=1000)]
 
 
-class AskRules(_Body):
+class AskRules(Body):
     """Rules to interpret: each as text, or as what each column shows by side."""
 
     release: Text
     rules: Annotated[list[dict[str, Any] | str], Field(min_length=1, max_length=MOST_RULES)]
 
 
-class AskValues(_Body):
+class AskValues(Body):
     """Cells of one column to interpret."""
 
     release: Text
@@ -41,7 +43,7 @@ class AskValues(_Body):
     cells: Annotated[list[Annotated[str, Field(max_length=1000)] | float], Field(min_length=1, max_length=MOST_RULES)]
 
 
-class NewPerson(_Body):
+class NewPerson(Body):
     """Somebody to add."""
 
     name: Text
@@ -49,7 +51,7 @@ class NewPerson(_Body):
     password: Annotated[str, Field(max_length=1000)] | None = None
 
 
-class NewGrant(_Body):
+class NewGrant(Body):
     """What somebody may ask."""
 
     name: Text
@@ -60,7 +62,7 @@ class NewGrant(_Body):
     days: Annotated[int, Field(ge=1, le=3650)]
 
 
-class OldGrant(_Body):
+class OldGrant(Body):
     """What somebody may ask no more."""
 
     name: Text
@@ -69,13 +71,13 @@ class OldGrant(_Body):
     operation: Literal["rules", "values"] | None = None
 
 
-class Name(_Body):
+class Name(Body):
     """Somebody."""
 
     name: Text
 
 
-class GivenKey(_Body):
+class GivenKey(Body):
     """The master key."""
 
     key: Annotated[str, Field(max_length=1000)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, get_type_hints
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from shoal.errors import Problem, ShoalError
+from shoal.vault.bodies import Body
 from shoal.vault.database import DatabaseError
 from shoal.vault.pages import error_page, wants_page
 from shoal.vault.refusals import TooManyError, status_of
@@ -51,22 +52,69 @@ def database_away(request: Request, error: Exception) -> Response:
 
 NO_OBJECT = ("model_attributes_type", "model_type", "dict_type")
 """How bodies that are something else than an object of JSON, or not said to be JSON, are told by pydantic."""
+WHOLE = "a whole number"
+NEEDED = {
+    "string_type": "a text", "string_unicode": "a text in Unicode", "string_too_short": "a text that is not empty",
+    "string_too_long": "a text of at most {max_length:,} characters",
+    "string_pattern_mismatch": "a text without the character NUL",
+    "list_type": "a list", "too_short": "a list that is not empty",
+    "too_long": "a list of at most {max_length:,} entries",
+    "dict_type": "an object", "literal_error": "{expected}",
+    "int_type": WHOLE, "int_parsing": WHOLE, "int_parsing_size": WHOLE, "int_from_float": WHOLE,
+    "float_type": "a number", "float_parsing": "a number", "finite_number": "a finite number",
+    "greater_than_equal": "a number from {ge:,} on", "less_than_equal": "a number up to {le:,}",
+}  # fmt: skip
+"""What is needed in the place of something, by what pydantic calls the mistake."""
+GOT = {
+    "string_too_short": "an empty one", "string_too_long": "a longer one", "string_pattern_mismatch": "one with it",
+    "too_short": "an empty one", "too_long": "a longer one", "literal_error": "something else",
+    "int_from_float": "a fraction", "int_parsing_size": "a larger one", "greater_than_equal": "a smaller one",
+    "less_than_equal": "a larger one",
+}  # fmt: skip
+"""What is there instead, where it is of the right kind."""
+KINDS = {bool: "a truth value", str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object"}
+"""What JSON has, in words."""
 
 
 def unreadable(request: Request, error: Exception) -> Response:
     """Say where a body is wrong, and not what it held."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    problems = [_wrong(one) for one in error.errors()]
-    return told(request, "RequestError", problems, 422)
+    together: dict[tuple[Any, ...], list[Any]] = {}
+    for one in error.errors():
+        together.setdefault(_place(one["loc"]), []).append(one)
+    keys = _keys(request)
+    return told(request, "RequestError", [_wrong(place, errors, keys) for place, errors in together.items()], 422)
 
 
-def _wrong(error: Any) -> Problem:
-    """One thing that is wrong with a body; a key that is not known is not repeated either."""
-    if error["type"] in NO_OBJECT and len(error["loc"]) == 1:
+def _place(loc: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A key, or an entry of its list; what pydantic says after that is which kind of entry it tried."""
+    return loc[: 3 if len(loc) > 2 and isinstance(loc[2], int) else 2]
+
+
+def _wrong(place: tuple[Any, ...], errors: list[Any], keys: list[str]) -> Problem:
+    """What is wrong with one place of a body; a key that is not known is not repeated either."""
+    kind, where = errors[0]["type"], ".".join(map(str, place))
+    if kind in NO_OBJECT and len(place) == 1:
         return Problem("body", "is no JSON object", "send one, with the header content-type: application/json")
-    extra = error["type"] == "extra_forbidden"
-    place = ".".join(map(str, error["loc"][:-1] if extra else error["loc"]))
-    return Problem(place, "has a key that is not known" if extra else str(error["type"]).replace("_", " "))
+    if kind == "json_invalid":
+        return Problem("body", f"is no JSON from character {place[1] + 1:,} on", "write it as JSON")
+    if kind == "extra_forbidden":
+        return Problem(str(place[0]), "has a key that is not known", f"known: {', '.join(keys)}")
+    if kind == "missing":
+        return Problem(where, "is missing", "give it")
+    needed = " or ".join(dict.fromkeys(map(_needed, errors)))
+    return Problem(where, f"needs {needed}, got {GOT.get(kind) or KINDS.get(type(errors[0]['input']), 'nothing')}")
+
+
+def _needed(error: Any) -> str:
+    """What is needed where something is wrong, with its bounds; another kind of mistake by its name."""
+    return NEEDED.get(error["type"], str(error["type"]).replace("_", " ")).format(**error.get("ctx", {}))
+
+
+def _keys(request: Request) -> list[str]:
+    """The keys that a body has at this address."""
+    hints = get_type_hints(request.scope["endpoint"]).values()
+    return [key for hint in hints if isinstance(hint, type) and issubclass(hint, Body) for key in hint.model_fields]
 
 
 def not_there(request: Request, error: Exception) -> Response:

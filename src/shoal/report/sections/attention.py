@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from shoal.concerns.base import Looked
+from shoal.concerns.exact_sets import exact_sets
+from shoal.concerns.identifiers import identifiers
 from shoal.concerns.lost_columns import MOST
+from shoal.concerns.repeated_people import repeated_people
+from shoal.concerns.unique_rows import unique_rows
 from shoal.report.blocks import Notes, Section, percent
 from shoal.report.facts import Facts
 
@@ -23,13 +28,19 @@ SEEN = (
     "value belongs to whom."
 )
 ALIKE = "who knows that a person is in it knows that too. l-diversity or t-closeness prevent this."
+IN_PARTS = (
+    "Whether columns that are published as they are make rows unique is not looked at in a release in parts, whose "
+    "rows are never in memory at once."
+)
+OTHERWISE = (identifiers, repeated_people, exact_sets, unique_rows)
+"""Concerns that no note below says in its own words."""
 
 Note = tuple[str, str]
 
 
 def attention(facts: Facts) -> Section:
     """Notes: what is weak first, then what is good."""
-    notes = [*_kind(facts), *_sizes(facts), *_values(facts), *_rows(facts), *_columns(facts)]
+    notes = [*_kind(facts), *_concerns(facts), *_sizes(facts), *_values(facts), *_rows(facts), *_columns(facts)]
     order = {"look": 0, "plain": 1, "good": 2}
     notes.sort(key=lambda note: order[note[0]])
     return Section.of("look", "What to look at", [Notes(tuple(notes))])
@@ -39,6 +50,18 @@ def _kind(facts: Facts) -> Iterator[Note]:
     protects = facts.manifest.layout.laid_out.protects
     if protects != "cells":
         yield "look", FOUND if protects == "values" else SEEN
+
+
+def _concerns(facts: Facts) -> Iterator[Note]:
+    """What `shoal run` tells the holder; on the public page, as far as the release alone shows it."""
+    if facts.manifest.in_parts or not facts.given.rows.height:
+        if any(one.role != "sensitive" for one in facts.manifest.layout.passed):
+            yield "plain", IN_PARTS
+        return
+    looked = Looked(facts.given, facts.verdict, facts.receipt)
+    for look in OTHERWISE:
+        for concern in look(looked.by_readers if facts.is_public else looked):
+            yield "look", f"{concern.what[:1].upper()}{concern.what[1:]}."
 
 
 def _sizes(facts: Facts) -> Iterator[Note]:
