@@ -158,7 +158,8 @@ class TestPublished:
         days = Days("1920-01-01", "2019-12-31")
         number = [(7919 * row) % len(days) for row in range(200)]
         number[:2] = 0, len(days) - 1  # as far apart as the calendar is long
-        table = pl.DataFrame({"born": [days.texts_of_days()[place] for place in number], "day": number})
+        texts = days.texts_of_days()
+        table = pl.DataFrame({"born": [texts[place] for place in number], "day": number})
         background = {"days": {"born": tolerance}, "numbers": {"day": tolerance}}
         found = {}
         for what, kind in {"days": {"born": Ordinal(days)}, "numbers": {"day": Numeric()}}.items():
