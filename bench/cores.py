@@ -21,7 +21,9 @@ from typing import Any
 
 ROWS = 300_000
 TIMES, SECONDS = 3, 12.0
-"""Runs of a stage at least, and how long it is tried for."""
+"""Turns of a stage at least, and how long it is tried for."""
+AT_ONCE = 0.5
+"""Seconds of runs one after the other in a turn; what sleeps between turns takes a while to wake up."""
 WANTED = 1.6
 STAGES = {
     "reading and preparing": "a frame into canonical types",
@@ -92,9 +94,17 @@ def worker(rows: int) -> None:
                 stage()
     print("ready", flush=True)
     for line in sys.stdin:
+        print(json.dumps(best_of(work[line.strip()])), flush=True)
+
+
+def best_of(stage: Callable[[], object]) -> float:
+    """The best of as many runs as fit into half a second: in a release, too, a stage follows other work at once."""
+    found: list[float] = []
+    while sum(found) < AT_ONCE:
         begin = time.perf_counter()
-        work[line.strip()]()
-        print(json.dumps(time.perf_counter() - begin), flush=True)
+        stage()
+        found.append(time.perf_counter() - begin)
+    return min(found)
 
 
 def started(cores: int, rows: int) -> subprocess.Popen[str]:
