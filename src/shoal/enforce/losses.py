@@ -252,9 +252,11 @@ def _near_nodes(tree: TreeArrays) -> RecordArray:
     """A tree for what two values cost that meet in a node."""
     nodes = np.zeros(len(tree.parent), dtype=near.NODE)
     nodes["parent"], nodes["share"] = tree.parent, _shares(tree)
-    nodes["last"] = np.arange(1, len(tree.parent) + 1)
+    last: Labels = nodes["last"]
+    last[:] = np.arange(1, len(tree.parent) + 1)
     for node in range(tree.missing - 1, 0, -1):  # in depth-first order the nodes below a node are one run
-        nodes["last"][tree.parent[node]] = max(nodes["last"][tree.parent[node]], nodes["last"][node])
+        above = tree.parent[node]
+        last[above] = max(last[above], last[node])
     return nodes
 
 

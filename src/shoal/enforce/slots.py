@@ -18,9 +18,10 @@ def with_room(labels: Labels, k: int, *, doubled: bool = False) -> Partition:
     n_given = len(members.sizes)
     groups = np.zeros(max(len(members.rows) // k, n_given), dtype=GROUP)
     groups["size"][:n_given] = members.sizes
-    room = 2 * groups["size"] + k if doubled else np.maximum(2 * k - 1, groups["size"])
-    groups["end"] = np.cumsum(room)
-    groups["begin"] = groups["end"] - room
+    sizes: Labels = groups["size"]
+    room = 2 * sizes + k if doubled else np.maximum(2 * k - 1, sizes)
+    end = np.cumsum(room)
+    groups["begin"], groups["end"] = end - room, end
     slots = np.zeros(int(room.sum()), dtype=np.int64)
     places = np.arange(len(members.rows)) - np.repeat(np.cumsum(members.sizes) - members.sizes, members.sizes)
     slots[groups["begin"][members.owner] + places] = members.rows

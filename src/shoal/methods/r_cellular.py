@@ -22,6 +22,7 @@ from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
 from shoal.spec import Real, Whole, YesNo, param
+from shoal.table.encode import Floats
 from shoal.table.prepare import Table
 
 AT_ONCE = 512
@@ -106,8 +107,9 @@ class RCellular(Method):
 def _scale(space: Space, facility: float) -> float:
     """How many units a distance of 1 has: a power of two such that all offers of all rows can be added up."""
     axes, n_rows = space.axes, space.columns.shape[1]
-    spans = np.fmax.reduce(space.columns, axis=1, initial=0.0) ** 2 * axes["weight"]
-    widest = np.where(axes["kind"] == NAME, 1.0, np.maximum(spans, np.where(axes["holes"], axes["gap"], 0.0)))
+    spans: Floats = np.fmax.reduce(space.columns, axis=1, initial=0.0) ** 2 * axes["weight"]
+    gaps: Floats = np.where(axes["holes"], axes["gap"], 0.0)
+    widest: Floats = np.where(axes["kind"] == NAME, 1.0, np.maximum(spans, gaps))
     _, power = math.frexp(math.sqrt(widest.sum()) + min(facility, 1e300))
     return math.ldexp(1.0, max(min(50, 61 - n_rows.bit_length()) - power, -1000))
 

@@ -107,9 +107,11 @@ def _closeness(one: TCloseness, task: Task, shown: npt.NDArray[np.bool_]) -> Lai
     nodes["parent"] = [*tree.parents, 0]
     nodes["height"][:-1] = np.array(tree.heights) / max(tree.heights[0], 1)
     nodes["height"][0] = 1.0  # even where nothing but missing values part from the root
-    np.add.at(nodes["share"], places, shares)
+    share: Floats = nodes["share"]
+    parent: Ints = nodes["parent"]
+    np.add.at(share, places, shares)
     for node in range(n_nodes - 1, 0, -1):
-        nodes["share"][nodes["parent"][node]] += nodes["share"][node]
+        share[parent[node]] += share[node]
     return _laid(kernel.HIERARCHICAL, one.t, codes, shares, nodes=nodes, node=np.array(places))
 
 
