@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import numpy as np
 import polars as pl
 import pytest
 from scipy.stats.contingency import association
 
 import shoal
+from shoal.measure.expected import Expected
 from shoal.report.blocks import Chart, Grid
 from shoal.report.sections.before_after import cramers_v
 
@@ -49,6 +52,25 @@ def test_what_changes_most_comes_first_and_what_does_not_change_is_not_drawn():
     assert shares.heads == (names[0], "before", "after")
     counted = PEOPLE[names[0]].cast(pl.String).value_counts(name="rows").sort("rows").tail(1).row(0)
     assert (counted[0], shoal.report.blocks.percent(counted[1] / 150)) in [row[:2] for row in shares.rows]
+
+
+def test_days_and_other_orders_are_drawn_in_their_order_and_days_in_runs():
+    first = date(1950, 1, 1)
+    days = [first + timedelta(days=37 * row) for row in range(300)]
+    grades = ["very low", "low", "middle", "high"]
+    frame = pl.DataFrame({"born": [None, *days[1:]], "grade": [grades[row % 4] for row in range(300)]})
+    calendar = shoal.Days("1950-01-01", "1990-12-31")
+    schema = shoal.Schema(quasi={"born": shoal.Ordinal(calendar), "grade": shoal.Ordinal(grades)})
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=5), seed=0)
+    expected = Expected.of(release.given(original=frame, schema=schema))
+    assert expected.one("grade").categories == tuple(grades)
+    *runs, missing = expected.one("born").categories
+    assert missing == "(missing)"
+    assert len(runs) == 10
+    ends = [day for run in runs for day in run.split(" to ")]
+    assert ends == sorted(ends)
+    assert (ends[0], ends[-1]) == (str(days[1]), str(days[-1]))
+    assert expected.one("born").before[:10] == pytest.approx(np.full(10, 299 / 3000), abs=0.01)
 
 
 def test_a_release_that_loses_nothing_changes_nothing():

@@ -73,7 +73,8 @@ class TestCalendar:
         ("first", "last", "form", "said"),
         [
             ("1990-01-02", "1990-01-01", "YYYY-MM-DD", "is before the first day"),
-            ("0001-01-01", "9999-12-31", "YYYY-MM-DD", "days after the first; there can be"),
+            ("1999-12-31", "1920-01-01", "YYYY-MM-DD", "is before the first day"),
+            ("0001-01-01", "9999-12-31", "YYYY-MM-DD", "days from the first; there can be"),
             ("1.1.1990", "1990-01-01", "YYYY-MM-DD", "needs a day written YYYY-MM-DD"),
             ("1990-01-01 08:00", "1990-01-01", "YYYY-MM-DD", "needs a day written YYYY-MM-DD"),
             ("1990-01-01", "1990-02-30", "YYYY-MM-DD", "needs a day written YYYY-MM-DD"),
@@ -89,6 +90,12 @@ class TestCalendar:
         assert len(Days(first, first + timedelta(days=MOST - 1))) == MOST
         with pytest.raises(ParameterError):
             Days(first, first + timedelta(days=MOST))
+
+    def test_a_schema_shows_its_ends_and_not_every_day(self):
+        kind = Ordinal(Days("1920-01-01", "2020-12-31", "D.M.YYYY"))
+        assert repr(kind).startswith("Ordinal(order=Days(first='1920-01-01', last='2020-12-31', form='D.M.YYYY'), ")
+        assert eval(repr(kind)) == kind
+        assert repr(Ordinal(["low", "high"])) == "Ordinal(order=('low', 'high'), hierarchy=None)"
 
 
 class TestRecipe:

@@ -18,10 +18,10 @@ from shoal.measure.pairing import checked
 from shoal.measure.shown import Cells, Floats, InputColumn, Ints, Part, Shown
 from shoal.table.categories import categories_of
 from shoal.table.numbering import combined
-from shoal.table.schema import Nominal, Numeric
+from shoal.table.schema import Kind, Nominal, Numeric, Ordinal
 
 BINS = 10
-"""Categories that numbers are gathered into."""
+"""Categories that numbers, and long orders, are gathered into."""
 MANY = 4_000
 """Distinct cells up to which those with the same features are looked for."""
 OTHERS, GONE = "others", "(missing)"
@@ -249,19 +249,25 @@ def _counts(one: Ints, other: Ints, shape: tuple[int, int], weight: Floats) -> A
 
 def _categories(column: InputColumn, bins: int) -> _Categories:
     """Bring a column to few categories, and name them."""
-    kind = Numeric() if column.kind == "numeric" else Nominal()
+    kind: Kind = Numeric() if column.kind == "numeric" else Nominal()
+    in_order = np.arange(column.n_values)
+    if column.ranks and len(present := column.values.drop_nulls().cast(pl.String)):
+        place = [column.ranks[text] for text in present]
+        in_order[: len(place)] = np.argsort(place)
+        kind = Ordinal(present[in_order[: len(place)]])
     rows = np.bincount(column.code, minlength=column.n_values).astype(np.int64)
     of_value = categories_of(column.values, kind, bins, "frequency", rows)[0]
     number = np.unique(of_value, return_inverse=True)[1].reshape(-1)
     texts = column.values.cast(pl.String).to_list() if column.n_values <= bins * bins * bins else None
     names = tuple(
-        _name(column, np.flatnonzero(number == place), texts) for place in range(int(number.max(initial=0)) + 1)
+        _name(column, in_order[number[in_order] == place], texts, runs=not isinstance(kind, Nominal))
+        for place in range(int(number.max(initial=0)) + 1)
     )
     return _Categories(names, number, np.eye(len(names))[number])
 
 
-def _name(column: InputColumn, values: Ints, texts: list[str | None] | None) -> str:
-    """What a category is called: its value, the range of its numbers."""
+def _name(column: InputColumn, values: Ints, texts: list[str | None] | None, *, runs: bool) -> str:
+    """What a category is called: its value, the first and the last of its run."""
 
     def text(code: int) -> str:
         found = texts[code] if texts is not None else column.values[int(code)]
@@ -269,7 +275,7 @@ def _name(column: InputColumn, values: Ints, texts: list[str | None] | None) -> 
 
     if len(values) == 1:
         return text(values[0])
-    return f"{text(values[0])} to {text(values[-1])}" if column.kind == "numeric" else OTHERS
+    return f"{text(values[0])} to {text(values[-1])}" if runs else OTHERS
 
 
 def _correlation(sums: Floats) -> float:

@@ -8,7 +8,7 @@ the input. A cell that says nothing (`*`) stands for every value. Values of a se
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from shoal.release.manifest import Layout
 from shoal.release.shapes import GENERALISED
 from shoal.table.numbering import Coded, coded, codes_together, numbered
 from shoal.table.prepare import Table
-from shoal.table.schema import Schema
+from shoal.table.schema import Kind, Ordinal, Schema
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -40,9 +40,11 @@ class InputColumn:
     kind: str
     """`numeric`, `ordinal` or `nominal`; a column without a kind is numeric where it holds numbers."""
     values: pl.Series
-    """Its distinct values in their order; a missing one, if there is any, is the last."""
+    """Its distinct values, numbers and texts sorted; a missing one, if there is any, is the last."""
     code: Ints
     """Which of them each row of the input has."""
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    """The place of each category of an ordinal column, where the schema is known."""
 
     @property
     def n_values(self) -> int:
@@ -226,7 +228,7 @@ class Shown:
         rows = given.input
         names = [name for name in rows.columns if name in layout.kinds and name not in layout.hidden]
         schema = given.grown_schema
-        columns = _columns(rows.select(names), layout, None if schema is None else given.table)
+        columns = _columns(rows.select(names), layout, schema, None if schema is None else given.table)
         read = layout.laid_out.parts(tables, layout)
         buckets = numbered([bucket for _, bucket in read]) if len(read) > 1 else [np.zeros(read[0][0].height, np.int64)]
         known = {} if layout.laid_out.protects != "cells" else {one.column.name: one for one in given.columns}
@@ -270,23 +272,26 @@ def _shows_classes(given: Given, frame: pl.DataFrame) -> bool:
     return frame is given.rows and set(layout.class_columns) == {name for one in layout.quasi for name in one.columns}
 
 
-def _columns(rows: pl.DataFrame, layout: Layout, table: Table | None) -> dict[str, InputColumn]:
+def _columns(
+    rows: pl.DataFrame, layout: Layout, schema: Schema | None, table: Table | None
+) -> dict[str, InputColumn]:  # fmt: skip
     """Number the values of the columns of the input; those of a table that has the same cells have numbers already."""
     same = []
     if table is not None and not table.dropped:
         there = [name for name in rows.columns if name in table.frame.columns]
         same = [name for name in there if rows[name].equals(table.frame[name], check_dtypes=True, null_equal=True)]
     known = coded(rows.drop(same)) | ({} if table is None else table.coded(same))
-    return {name: _column(rows[name], layout.kinds[name], known[name]) for name in rows.columns}
+    kinds = {} if schema is None else {one.name: one.kind for one in schema}
+    return {name: _column(rows[name], layout.kinds[name], known[name], kinds.get(name)) for name in rows.columns}
 
 
-def _column(series: pl.Series, kind: str | None, known: Coded) -> InputColumn:
+def _column(series: pl.Series, kind: str | None, known: Coded, declared: Kind | None) -> InputColumn:
     """A column of the input, whose values have numbers."""
     values = known.values
     if series.null_count():
         values = pl.concat([values, pl.Series(series.name, [None], dtype=values.dtype)])
     kind = kind or ("numeric" if series.dtype.is_numeric() else "nominal")
-    return InputColumn(series.name, kind, values, known.codes)
+    return InputColumn(series.name, kind, values, known.codes, declared.ranks if isinstance(declared, Ordinal) else {})
 
 
 def _cells(

@@ -264,7 +264,8 @@ class RecipeReader:
         return kind
 
     def _ordinal(self, where: str, entry: dict[str, Any], hierarchy: Hierarchy | Rule | None) -> Ordinal:
-        order, fix = entry.get("order"), "list the categories, lowest first"
+        order = entry.get("order")
+        fix = 'list the categories, lowest first; of days, name a calendar: {name = "days", ...}'
         if order is None:
             raise RecipeError(Problem(f"{where}.order", "missing", fix))
         if isinstance(order, dict):
@@ -272,7 +273,8 @@ class RecipeReader:
             found = find({Days.name: Days}, rest.pop("name", None), f"{where}.order.name")
             return Ordinal(found.from_mapping(rest, f"{where}.order"), hierarchy)
         if not isinstance(order, list) or not all(type(category) in (str, int) for category in order):
-            raise RecipeError(Problem(f"{where}.order", "needs a list of texts or whole numbers", fix))
+            what = f"needs a list of texts or whole numbers, got {shown(order)}"
+            raise RecipeError(Problem(f"{where}.order", what, fix))
         return Ordinal(order, hierarchy)
 
     def _take(self, error: ShoalError, where: str) -> None:

@@ -72,15 +72,19 @@ class Days(Spec):
         super().__post_init__()
         object.__setattr__(self, "first", str(self.first))
         object.__setattr__(self, "last", str(self.last))
-        n_days = len(self)
+        n_days = self._n_days()
         if n_days < 1:
             raise ParameterError(Problem("Days(last=)", "is before the first day", "exchange the two"))
         if n_days > MOST:
-            what = f"is {n_days:,} days after the first; there can be {MOST:,}"
+            what = f"makes {n_days:,} days from the first; there can be {MOST:,}"
             fix = "choose days nearer to those of the table; name markers such as 9999-12-31 in missing_values"
             raise ParameterError(Problem("Days(last=)", what, fix))
 
     def __len__(self) -> int:
+        return self._n_days()
+
+    def _n_days(self) -> int:
+        """How many there are, less than 1 where the last is before the first: that is no length for `len`."""
         return (date.fromisoformat(self.last) - date.fromisoformat(self.first)).days + 1
 
     def texts_of_days(self) -> tuple[str, ...]:

@@ -66,6 +66,9 @@ class Ordinal:
             what = f"has categories that look like ranges of others: {some(runs)}"
             raise SchemaError(Problem("Ordinal(order=)", what, "rename them"))
 
+    def __repr__(self) -> str:
+        return f"Ordinal(order={self.calendar or self.order!r}, hierarchy={self.hierarchy!r})"
+
     @cached_property
     def ranks(self) -> Mapping[str, int]:
         """The place of each category, from 0; worked out once, since a calendar has many and blocks all ask."""

@@ -24,8 +24,8 @@ SAID = (
 )
 CHANGED = "Rows that would have to change their category to undo the difference: 0 is none, 100 % all."
 LINKS = (
-    "How much one column says of another, from 0 for nothing to 1 for everything (Cramér's V; numbers in ten "
-    "categories)."
+    "How much one column says of another, from 0 for nothing to 1 for everything (Cramér's V; numbers and "
+    "long orders in ten categories)."
 )
 LISTED = 10
 """Pairs of numbers whose correlations are listed."""
