@@ -23,10 +23,14 @@ from shoal import (
     profile,
 )
 from shoal.check.release import verify
+from shoal.cluster.points import Space
+from shoal.enforce.losses import Covered
 from shoal.errors import GuaranteeError, ParameterError, RecipeError, SchemaError
+from shoal.methods.base import Task
 from shoal.recipe.text import write_toml
 from shoal.table.days import MOST, UNPADDED, calendar_of, years_around
 from shoal.table.hierarchy.day_forms import FORMS, day_of
+from shoal.table.prepare import prepare
 
 ALL_FORMS = [*FORMS, *UNPADDED]
 FIRST = date(1900, 1, 1)
@@ -169,6 +173,32 @@ class TestPublished:
             outcomes = release.attack(table, schema=schema, background=Background(tolerance=background[what]))
             found[what] = outcomes["linking"].success
         assert found["days"] == found["numbers"] > 0
+
+    @pytest.mark.parametrize("holes", [False, True], ids=["all there", "some missing"])
+    def test_loss_and_its_bound_are_those_of_numbers(self, holes):
+        """A calendar is as wide as the days that are there, also where `*` hides the first and the last of them."""
+        number = [(7919 * row) % 9000 + 20_000 for row in range(60)]
+        number = [None if holes and row in (4, 5) else one for row, one in enumerate(number)]
+        table, found = pl.DataFrame({"born": number}), []
+        for rows, kind in ((table, Numeric()), (as_days(table), Ordinal(Days("1900-01-01", "2099-12-31")))):
+            schema = Schema(quasi={"born": kind})
+            release = anonymize(rows, schema, KMember(k=3, start=0), seed=1)
+            bound = release.measure("ncp_bound", original=rows, schema=schema)
+            told = {one.measure: one.value for one in release.receipt.against_input}
+            found.append((release.measure("ncp"), bound, told.get("ncp"), release.manifest.measures["ncp"]))
+        for days, numbers in zip(found[1][:2], found[0][:2], strict=True):
+            assert days == pytest.approx(numbers)
+        assert found[1][2:] == pytest.approx(found[0][2:])
+        assert (found[1][2] is None) != holes
+
+    def test_refinement_counts_days_as_the_figures_of_a_release_do(self):
+        """Whatever the calendar: of four centuries around some years, days hardly mattered, and loss could rise."""
+        number = pl.DataFrame({"born": [7919 * row % 9000 + 20_000 for row in range(60)]})
+        wide, widths = Ordinal(Days("1700-01-01", "2099-12-31")), []
+        for table, kind in ((number, Numeric()), (as_days(number), wide)):
+            task = Task.of(prepare(table, Schema(quasi={"born": kind})))
+            widths.append(Covered(task, Space.of(task), sets=False).cells.column["whole"].tolist())
+        assert widths[0] == widths[1]
 
     def test_a_sensitive_calendar_tells_the_days_that_are_shown(self):
         table = pl.DataFrame({"age": [30, 31, 50, 51], "seen": BORN})

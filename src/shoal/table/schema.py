@@ -73,8 +73,13 @@ class Ordinal:
 
     @cached_property
     def calendar(self) -> Days | None:
-        """The days that a long order lists, one by one, if it does."""
+        """The days that an order lists, one by one, if it does."""
         return calendar_of(self.order)
+
+    def width(self, categories: Iterable[str]) -> int:
+        """How many places the lowest and the highest of some categories lie apart."""
+        ranks = [self.ranks[one] for one in set(categories)]
+        return max(ranks) - min(ranks) if ranks else 0
 
 
 @checked_class
