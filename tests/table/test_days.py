@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from shoal import (
     Background,
     Blocks,
+    Centres,
     Days,
     KMap,
     KMember,
+    Mdav,
     Mondrian,
     Numeric,
     Ordinal,
@@ -249,6 +251,18 @@ class TestPublished:
         assert written[0] == written[1] == written[2]
         (column,) = release.manifest.layout.quasi
         assert (column.ranks[0], column.ranks[-1], column.n_values) == (0, 59 * 97, 59 * 97 + 1)
+
+    @pytest.mark.parametrize("engine", [None, Blocks(rows=100, workers=1)], ids=["whole", "as a block"])
+    def test_nor_do_radii_tell_how_long_it_is(self, engine):
+        """They were measured in shares of the calendar."""
+        born = [None, *(date(1950, 1, 1) + timedelta(days=97 * row) for row in range(60))]
+        table, tables = pl.DataFrame({"born": born, "age": [7 * row % 60 for row in range(61)]}), []
+        for first, last in (("1905-01-01", "1979-12-31"), ("1949-01-01", "2029-12-31"), (born[1], born[-1])):
+            schema = Schema(quasi={"born": Ordinal(Days(first, last)), "age": Numeric()})
+            release = anonymize(table, schema, Mdav(k=3), publish=Centres(), seed=1, engine=engine)
+            tables.append(release.tables["centres"])
+        assert tables[0].equals(tables[1])
+        assert tables[0].equals(tables[2])
 
     @pytest.mark.parametrize("last", ["2020-03-04", "2020-03-31", "2020-04-01"])
     def test_nor_is_that_of_a_month_or_of_a_few_days(self, last):

@@ -139,8 +139,8 @@ class Covered:
             else:
                 line = task.encoded.lines[slot]
                 measured = isinstance(kind, Numeric) or (isinstance(kind, Ordinal) and kind.calendar is not None)
-                alone = measured and task.table.whole is None
-                whole = _width(line[shown]) if alone else float(task.encoded.spans[slot])
+                alone, declared = task.table.whole is None, float(task.encoded.spans[slot])
+                whole = declared if not measured else _width(line[shown]) if alone else task.table.span(name)
                 values[:, j], column[j]["whole"] = line, whole
                 column[j]["kind"] = covers.RUN
         self.cells = Cells(values, column, np.concatenate(trees))

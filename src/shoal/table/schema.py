@@ -76,10 +76,15 @@ class Ordinal:
         """The days that an order lists, one by one, if it does."""
         return calendar_of(self.order)
 
+    def ends(self, categories: Iterable[str]) -> tuple[int, int] | tuple[None, None]:
+        """The places of the lowest and the highest of some categories, if there are any."""
+        ranks = [self.ranks[one] for one in set(categories)]
+        return (min(ranks), max(ranks)) if ranks else (None, None)
+
     def width(self, categories: Iterable[str]) -> int:
         """How many places the lowest and the highest of some categories lie apart."""
-        ranks = [self.ranks[one] for one in set(categories)]
-        return max(ranks) - min(ranks) if ranks else 0
+        low, high = self.ends(categories)
+        return 0 if low is None or high is None else high - low
 
 
 @checked_class
