@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from shoal import (
     Background,
     Blocks,
+    Centres,
     Days,
     KMap,
     KMember,
+    Mdav,
     Mondrian,
     Numeric,
     Ordinal,
@@ -23,10 +25,14 @@ from shoal import (
     profile,
 )
 from shoal.check.release import verify
+from shoal.cluster.points import Space
+from shoal.enforce.losses import Covered
 from shoal.errors import GuaranteeError, ParameterError, RecipeError, SchemaError
+from shoal.methods.base import Task
 from shoal.recipe.text import write_toml
 from shoal.table.days import MOST, UNPADDED, calendar_of, years_around
 from shoal.table.hierarchy.day_forms import FORMS, day_of
+from shoal.table.prepare import prepare
 
 ALL_FORMS = [*FORMS, *UNPADDED]
 FIRST = date(1900, 1, 1)
@@ -60,14 +66,15 @@ class TestCalendar:
         else:
             assert not any(part.startswith("0") for text in texts for part in text.replace(".", "-").split("-"))
 
-    @given(first=st.dates(date(1000, 1, 1), date(9000, 1, 1)), n=st.integers(32, 500), form=st.sampled_from(ALL_FORMS))
-    def test_a_long_list_of_days_is_known_as_a_calendar(self, first, n, form):
+    @given(first=st.dates(date(1000, 1, 1), date(9000, 1, 1)), n=st.integers(7, 500), form=st.sampled_from(ALL_FORMS))
+    def test_a_list_of_days_is_known_as_a_calendar(self, first, n, form):
         days = Days(first, first + timedelta(days=n - 1), form)
         texts = days.texts_of_days()
         assert calendar_of(texts).texts_of_days() == texts
         assert calendar_of(texts[::-1]) is None
         assert calendar_of((*texts[:5], *texts[6:])) is None
-        assert calendar_of(texts[:31]) is None
+        assert calendar_of(texts[:2]).texts_of_days() == texts[:2]
+        assert calendar_of(texts[:1]) is None  # of several forms, and there is nothing to tell
 
     @pytest.mark.parametrize(
         ("first", "last", "form", "said"),
@@ -176,6 +183,32 @@ class TestPublished:
             found[what] = outcomes["linking"].success
         assert found["days"] == found["numbers"] > 0
 
+    @pytest.mark.parametrize("holes", [False, True], ids=["all there", "some missing"])
+    def test_loss_and_its_bound_are_those_of_numbers(self, holes):
+        """A calendar is as wide as the days that are there, also where `*` hides the first and the last of them."""
+        number = [(7919 * row) % 9000 + 20_000 for row in range(60)]
+        number = [None if holes and row in (4, 5) else one for row, one in enumerate(number)]
+        table, found = pl.DataFrame({"born": number}), []
+        for rows, kind in ((table, Numeric()), (as_days(table), Ordinal(Days("1900-01-01", "2099-12-31")))):
+            schema = Schema(quasi={"born": kind})
+            release = anonymize(rows, schema, KMember(k=3, start=0), seed=1)
+            bound = release.measure("ncp_bound", original=rows, schema=schema)
+            told = {one.measure: one.value for one in release.receipt.against_input}
+            found.append((release.measure("ncp"), bound, told.get("ncp"), release.manifest.measures["ncp"]))
+        for days, numbers in zip(found[1][:2], found[0][:2], strict=True):
+            assert days == pytest.approx(numbers)
+        assert found[1][2:] == pytest.approx(found[0][2:])
+        assert (found[1][2] is None) != holes
+
+    def test_refinement_counts_days_as_the_figures_of_a_release_do(self):
+        """Whatever the calendar: of four centuries around some years, days hardly mattered, and loss could rise."""
+        number = pl.DataFrame({"born": [7919 * row % 9000 + 20_000 for row in range(60)]})
+        wide, widths = Ordinal(Days("1700-01-01", "2099-12-31")), []
+        for table, kind in ((number, Numeric()), (as_days(number), wide)):
+            task = Task.of(prepare(table, Schema(quasi={"born": kind})))
+            widths.append(Covered(task, Space.of(task), sets=False).cells.column["whole"].tolist())
+        assert widths[0] == widths[1]
+
     def test_a_sensitive_calendar_tells_the_days_that_are_shown(self):
         table = pl.DataFrame({"age": [30, 31, 50, 51], "seen": BORN})
         schema = Schema(quasi={"age": Numeric()}, sensitive={"seen": Ordinal(Days("1920-01-01", "2020-12-31"))})
@@ -225,6 +258,27 @@ class TestPublished:
         assert written[0] == written[1] == written[2]
         (column,) = release.manifest.layout.quasi
         assert (column.ranks[0], column.ranks[-1], column.n_values) == (0, 59 * 97, 59 * 97 + 1)
+
+    @pytest.mark.parametrize("engine", [None, Blocks(rows=100, workers=1)], ids=["whole", "as a block"])
+    def test_nor_do_radii_tell_how_long_it_is(self, engine):
+        """They were measured in shares of the calendar."""
+        born = [None, *(date(1950, 1, 1) + timedelta(days=97 * row) for row in range(60))]
+        table, tables = pl.DataFrame({"born": born, "age": [7 * row % 60 for row in range(61)]}), []
+        for first, last in (("1905-01-01", "1979-12-31"), ("1949-01-01", "2029-12-31"), (born[1], born[-1])):
+            schema = Schema(quasi={"born": Ordinal(Days(first, last)), "age": Numeric()})
+            release = anonymize(table, schema, Mdav(k=3), publish=Centres(), seed=1, engine=engine)
+            tables.append(release.tables["centres"])
+        assert tables[0].equals(tables[1])
+        assert tables[0].equals(tables[2])
+
+    @pytest.mark.parametrize("last", ["2020-03-04", "2020-03-31", "2020-04-01"])
+    def test_nor_is_that_of_a_month_or_of_a_few_days(self, last):
+        seen = ["2020-03-02", "2020-03-02", "2020-03-04", "2020-03-04"]
+        schema = Schema(quasi={"seen": Ordinal(Days("2020-03-01", last))})
+        release = anonymize(pl.DataFrame({"seen": seen}), schema, Mondrian(k=2))
+        release.verify(schema=schema)
+        (column,) = release.manifest.layout.quasi
+        assert (column.ranks, column.n_values) == ((0, 2), 3)
 
     @pytest.mark.parametrize("tolerance", [0, 400, 20_000])
     def test_days_outside_those_that_are_shown_are_as_numbers_are(self, tolerance):

@@ -1,8 +1,8 @@
 """A table as points: how far two rows are apart, what their average is, and who is in no group yet.
 
 Numbers are standardised (divided by their standard deviation) unless they are wanted as they are, orders are ranks
-divided by the number of categories, nominal values are equal or not; the distance of two rows is the square root of the
-sum of squares over the columns.
+divided by the number of categories (of a calendar: of days from the first to the last that is there), nominal values
+are equal or not; the distance of two rows is the square root of the sum of squares over the columns.
 Numbers are not scaled in memory but when a distance is formed, except by powers of two, which is exact: rows at equal
 distance are found equal, and the tie rule decides, not the rounding.
 """
@@ -80,8 +80,9 @@ class Space:
                 columns[j], kind, n_categories = encoded.codes[slot], kernel.NAME, len(encoded.trees[slot].parent)
             elif isinstance(task.table.quasi[name], Ordinal):
                 columns[j], kind, n_categories = encoded.lines[slot], kernel.ORDER, int(encoded.spans[slot]) + 1
-                weight = 1.0 / n_categories**2
-                gap = _gap(n_categories - 1.0, weight)
+                width = _width(task.table, name, columns[j], n_categories - 1.0)
+                weight = 1.0 / (width + 1.0) ** 2
+                gap = _gap(width, weight)
             else:
                 (columns[j], power), kind = from_smallest(encoded.lines[slot]), kernel.NUMBER
                 weight, gap = _standard(columns[j], grid) if standardize else _raw(columns[j], power)
@@ -359,6 +360,17 @@ def _of_whole(numbers: Numbers, power: int, weight: float, *, standardize: bool)
         return weight, gap
     # Beside those of the whole table, all numbers of the block are the same.
     return 0.0, (numbers.span / (numbers.deviation if standardize else 1.0)) ** 2
+
+
+def _width(table: Table, name: str, ranks: Floats, declared: float) -> float:
+    """How wide an order is: as it was declared, but a calendar from the first to the last day that is there."""
+    kind = table.quasi[name]
+    if not isinstance(kind, Ordinal) or kind.calendar is None:
+        return declared
+    if table.whole is not None:
+        return table.whole.span(name)
+    there = ranks[~np.isnan(ranks)]
+    return float(np.ptp(there)) if len(there) else 0.0
 
 
 def _gap(span: float, weight: float) -> float:

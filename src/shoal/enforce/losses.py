@@ -29,7 +29,7 @@ from shoal.table.encode import Floats
 from shoal.table.hierarchy.tree import Hierarchy, TreeArrays, meet
 from shoal.table.numbering import distinct_values
 from shoal.table.numbers import number_text
-from shoal.table.schema import Nominal, Numeric
+from shoal.table.schema import Nominal, Numeric, Ordinal
 
 RecordArray = npt.NDArray[np.void]
 RUNS, LEAST_GROUPS = 64, 4096
@@ -138,8 +138,9 @@ class Covered:
                 trees.append(_nodes(hierarchy.arrays))
             else:
                 line = task.encoded.lines[slot]
-                alone = isinstance(kind, Numeric) and task.table.whole is None
-                whole = _width(line[shown]) if alone else float(task.encoded.spans[slot])
+                measured = isinstance(kind, Numeric) or (isinstance(kind, Ordinal) and kind.calendar is not None)
+                alone, declared = task.table.whole is None, float(task.encoded.spans[slot])
+                whole = declared if not measured else _width(line[shown]) if alone else task.table.span(name)
                 values[:, j], column[j]["whole"] = line, whole
                 column[j]["kind"] = covers.RUN
         self.cells = Cells(values, column, np.concatenate(trees))

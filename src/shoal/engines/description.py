@@ -41,7 +41,7 @@ from shoal.spec import Spec
 from shoal.table.fingerprint import content_sha256
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import Table
-from shoal.table.schema import Schema, kind_name
+from shoal.table.schema import Ordinal, Schema, kind_name
 from shoal.table.shown import only_rows
 
 ALIKE = 0.5
@@ -310,6 +310,9 @@ def _is_bounded(table: Table, column: QuasiColumn) -> bool:
     """Whether the loss of a column can only be bounded: its tree grew over the input, or `*` hides what it spans."""
     if column.form in ("interval", "set"):
         return column.has_missing
+    kind = table.quasi[column.name]
+    if column.form == "order":
+        return isinstance(kind, Ordinal) and kind.calendar is not None and column.has_missing
     return column.form == "node" and table.is_grown(column.name) and column.nodes[0].height > 1
 
 
@@ -318,6 +321,9 @@ def _whole(column: QuasiColumn, cells: pl.DataFrame, shown: Table) -> dict[str, 
     values = shown.frame[column.name].drop_nulls()
     if column.form == "interval":
         return {"low": values.min(), "high": values.max()}
+    kind = shown.quasi[column.name]
+    if column.form == "order" and isinstance(kind, Ordinal):
+        return {"n_values": kind.width(values) + 1}
     if column.form == "set":
         return {"n_values": values.n_unique()}
     return {"nodes": published_nodes(cells.select(column.columns), shown.hierarchy(column.name))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ import polars as pl
 from shoal.engines.bins import MOST_BOUNDS, Binned, CategoryBins, NumberBins
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.prepare import Table
-from shoal.table.schema import Nominal, Ordinal
+from shoal.table.schema import Kind, Nominal, Ordinal
 from shoal.table.whole import Numbers, Whole
 
 Floats = npt.NDArray[np.float64]
@@ -93,6 +93,12 @@ def _sample(different: Floats) -> Floats:
     return different[np.sort(np.argsort(mixed ^ (mixed >> np.uint64(31)), kind="stable")[: MOST_BOUNDS - 1])]
 
 
+def places_of_days(quasi: Mapping[str, Kind], values: Mapping[str, pl.Series]) -> dict[str, Numbers]:
+    """Of days of a calendar, the places of the first and the last that are there."""
+    calendars = {name: kind for name, kind in quasi.items() if isinstance(kind, Ordinal) and kind.calendar is not None}
+    return {name: Numbers(*kind.ends(values[name].drop_nulls().to_list())) for name, kind in calendars.items()}
+
+
 def whole_of(table: Table) -> Whole:
     """What is known of a table that is at hand."""
     numeric = [name for name, kind in table.quasi.items() if not isinstance(kind, Nominal | Ordinal)]
@@ -100,7 +106,8 @@ def whole_of(table: Table) -> Whole:
     flat = [name for name in names if not (table.frame[name].cast(pl.String) == STAR).any()]  # it is a tree's root
     return Whole(
         table.n_rows,
-        {name: NumberFacts.of(table.frame[name]).numbers for name in numeric},
+        {name: NumberFacts.of(table.frame[name]).numbers for name in numeric}
+        | places_of_days(table.quasi, {name: table.frame[name].unique() for name in table.quasi}),
         {name: tree for name in flat if (tree := table.hierarchy(name)) is not None},
         table.sensitive,
     )

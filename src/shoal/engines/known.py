@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.engines.bins import Binned
 from shoal.engines.cuts import Ints
-from shoal.engines.facts import NumberFacts, quasi_bins
+from shoal.engines.facts import NumberFacts, places_of_days, quasi_bins
 from shoal.errors import Problems, SchemaError, ShoalWarning, cells_are
 from shoal.table.clean import retyped
 from shoal.table.growing import GROWN, grow_hierarchies
@@ -201,7 +201,7 @@ def put_together(
     frame = _stand_in(types, missing, values, facts)
     whole = Whole(
         sum(one.n_rows for one in pieces),
-        {name: one.numbers for name, one in facts.items()},
+        {name: one.numbers for name, one in facts.items()} | places_of_days(settled.quasi, values),
         {
             name: Hierarchy.grow(Flat(), one.cast(pl.String).to_list())
             for name, one in values.items()

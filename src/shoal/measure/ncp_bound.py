@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
+import polars as pl
 
 from shoal.check.cells import ReadColumn
 from shoal.kernels.measure import bounds
@@ -22,6 +23,7 @@ from shoal.spec import Maybe, Whole, param
 from shoal.table.encode import Encoded, encode
 from shoal.table.hierarchy.tree import TreeArrays
 from shoal.table.prepare import Table
+from shoal.table.schema import Kind, Ordinal
 from shoal.table.shown import only_rows
 
 WIDER, LEAST_WIDER = 3, 1.5
@@ -139,8 +141,11 @@ def _column(table: Table, encoded: Encoded, column: QuasiColumn, n_left_out: int
     j = encoded.names.index(column.name)
     slot = encoded.slot[j]
     if not encoded.is_tree[j]:
-        span = encoded.spans[slot]
-        return Line(encoded.lines[slot] / span if span else encoded.lines[slot] * 0.0, 1.0)
+        line, span = encoded.lines[slot], encoded.spans[slot]
+        kind = table.quasi[column.name]
+        if isinstance(kind, Ordinal) and kind.calendar is not None:
+            span = float(kind.width(table.frame[column.name].drop_nulls()))
+        return Line(line / span if span else line * 0.0, 1.0)
     tree = encoded.trees[slot]
     apart = _set_shares(tree) if column.form == "set" else _shares(tree, n_left_out * table.is_grown(column.name))
     return Nodes(encoded.codes[slot].astype(np.float64), tree, apart)
@@ -162,6 +167,15 @@ def _set_shares(tree: TreeArrays) -> Floats:
     return found
 
 
+def _width(column: QuasiColumn, values: pl.Series, kind: Kind, said: float) -> float:
+    """How wide the published rows make a column, where a manifest cannot say it because `*` hides some of them."""
+    if column.form == "interval":
+        return float(values.max()) - float(values.min())  # type: ignore[arg-type]
+    if column.form == "order" and isinstance(kind, Ordinal) and kind.calendar is not None:
+        return float(kind.width(values))
+    return float(values.n_unique() - 1) if column.form == "set" else said
+
+
 def _loss(given: Given, shown: Table) -> float:
     """What the published cells lose together: as `ncp` has it, but with whole trees and ranges."""
     read = [(one.counts, _losses(one, shown)) for one in given.columns]
@@ -172,9 +186,9 @@ def _losses(read: ReadColumn, shown: Table) -> list[float]:
     """Of each distinct cell of a column, what it loses among the rows that are shown."""
     column, values = read.column, shown.frame[read.column.name].drop_nulls()
     losses = read.losses
-    if column.form in ("interval", "set") and column.has_missing and len(values):
+    if column.has_missing and len(values):
         form = copy(read.form)  # others read the same column
-        form.unit = float(values.max()) - float(values.min()) if column.form == "interval" else values.n_unique() - 1  # type: ignore[arg-type]
+        form.unit = _width(column, values, shown.quasi[column.name], form.unit)
         losses = [form.loss(cell.range) for cell in read.cells]
     hierarchy = shown.hierarchy(column.name) if column.form == "node" else None
     if hierarchy is None:

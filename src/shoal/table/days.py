@@ -20,8 +20,6 @@ from shoal.table.hierarchy.day_forms import FORMS, ISO, day_of, has_time
 
 UNPADDED = tuple(form.replace("DD", "D").replace("MM", "M") for form in FORMS[1:])
 """The same forms without leading zeros; ISO dates have them always."""
-LONG = 31
-"""Days up to which an order is written as a list of them."""
 MOST = 150_000
 """Days that a calendar may have, some four hundred years: each is kept as a text."""
 
@@ -153,12 +151,12 @@ def years_around(texts: Iterable[str], form: str) -> Days | None:
 
 
 def calendar_of(order: Sequence[str]) -> Days | None:
-    """The calendar that a long order lists day by day, if it does.
+    """The calendar that an order lists day by day, if it does; one day alone could be of several forms.
 
     >>> calendar_of(Days("2020-01-01", "2020-12-31", form="D/M/YYYY").texts_of_days())
     Days(first='2020-01-01', last='2020-12-31', form='D/M/YYYY')
     """
-    if not LONG < len(order) <= MOST:
+    if not 1 < len(order) <= MOST:
         return None
     for form in FORMS:
         first, last = day_of(order[0], form), day_of(order[-1], form)

@@ -76,8 +76,18 @@ class Ordinal:
 
     @cached_property
     def calendar(self) -> Days | None:
-        """The days that a long order lists, one by one, if it does."""
+        """The days that an order lists, one by one, if it does."""
         return calendar_of(self.order)
+
+    def ends(self, categories: Iterable[str]) -> tuple[int, int] | tuple[None, None]:
+        """The places of the lowest and the highest of some categories, if there are any."""
+        ranks = [self.ranks[one] for one in set(categories)]
+        return (min(ranks), max(ranks)) if ranks else (None, None)
+
+    def width(self, categories: Iterable[str]) -> int:
+        """How many places the lowest and the highest of some categories lie apart."""
+        low, high = self.ends(categories)
+        return 0 if low is None or high is None else high - low
 
 
 @checked_class

@@ -44,7 +44,7 @@ class Whole:
 
     n_rows: int
     numbers: Mapping[str, Numbers]
-    """The numeric quasi-identifiers."""
+    """The numeric quasi-identifiers, and the places of days of a calendar."""
     trees: Mapping[str, Hierarchy]
     """The trees of columns that have categories and no hierarchy of their own."""
     sensitive: Mapping[str, Values]
