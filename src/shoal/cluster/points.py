@@ -38,7 +38,7 @@ from shoal.methods.groups import Labels, members_of
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table
-from shoal.table.schema import Numeric, Ordinal
+from shoal.table.schema import Numeric, Ordinal, has_days
 from shoal.table.whole import Numbers
 
 Axes = npt.NDArray[np.void]
@@ -365,7 +365,7 @@ def _of_whole(numbers: Numbers, power: int, weight: float, *, standardize: bool)
 def _width(table: Table, name: str, ranks: Floats, declared: float) -> float:
     """How wide an order is: as it was declared, but a calendar from the first to the last day that is there."""
     kind = table.quasi[name]
-    if not isinstance(kind, Ordinal) or kind.calendar is None:
+    if not has_days(kind):
         return declared
     if table.whole is not None:
         return table.whole.span(name)

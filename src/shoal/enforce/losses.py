@@ -29,7 +29,7 @@ from shoal.table.encode import Floats
 from shoal.table.hierarchy.tree import Hierarchy, TreeArrays, meet
 from shoal.table.numbering import distinct_values
 from shoal.table.numbers import number_text
-from shoal.table.schema import Nominal, Numeric, Ordinal
+from shoal.table.schema import Nominal, Numeric, has_days
 
 RecordArray = npt.NDArray[np.void]
 RUNS, LEAST_GROUPS = 64, 4096
@@ -138,7 +138,7 @@ class Covered:
                 trees.append(_nodes(hierarchy.arrays))
             else:
                 line = task.encoded.lines[slot]
-                measured = isinstance(kind, Numeric) or (isinstance(kind, Ordinal) and kind.calendar is not None)
+                measured = isinstance(kind, Numeric) or has_days(kind)
                 alone, declared = task.table.whole is None, float(task.encoded.spans[slot])
                 whole = declared if not measured else _width(line[shown]) if alone else task.table.span(name)
                 values[:, j], column[j]["whole"] = line, whole

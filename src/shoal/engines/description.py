@@ -41,7 +41,7 @@ from shoal.spec import Spec
 from shoal.table.fingerprint import content_sha256
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import Table
-from shoal.table.schema import Ordinal, Schema, kind_name
+from shoal.table.schema import Ordinal, Schema, has_days, kind_name
 from shoal.table.shown import only_rows
 
 ALIKE = 0.5
@@ -312,7 +312,7 @@ def _is_bounded(table: Table, column: QuasiColumn) -> bool:
         return column.has_missing
     kind = table.quasi[column.name]
     if column.form == "order":
-        return isinstance(kind, Ordinal) and kind.calendar is not None and column.has_missing
+        return has_days(kind) and column.has_missing
     return column.form == "node" and table.is_grown(column.name) and column.nodes[0].height > 1
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from shoal.engines.bins import MOST_BOUNDS, Binned, CategoryBins, NumberBins
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.prepare import Table
-from shoal.table.schema import Kind, Nominal, Ordinal
+from shoal.table.schema import Kind, Nominal, Ordinal, has_days
 from shoal.table.whole import Numbers, Whole
 
 Floats = npt.NDArray[np.float64]
@@ -95,7 +95,7 @@ def _sample(different: Floats) -> Floats:
 
 def places_of_days(quasi: Mapping[str, Kind], values: Mapping[str, pl.Series]) -> dict[str, Numbers]:
     """Of days of a calendar, the places of the first and the last that are there."""
-    calendars = {name: kind for name, kind in quasi.items() if isinstance(kind, Ordinal) and kind.calendar is not None}
+    calendars = {name: kind for name, kind in quasi.items() if has_days(kind)}
     return {name: Numbers(*kind.ends(values[name].drop_nulls().to_list())) for name, kind in calendars.items()}
 
 

@@ -23,7 +23,7 @@ from shoal.spec import Maybe, Whole, param
 from shoal.table.encode import Encoded, encode
 from shoal.table.hierarchy.tree import TreeArrays
 from shoal.table.prepare import Table
-from shoal.table.schema import Kind, Ordinal
+from shoal.table.schema import Kind, has_days
 from shoal.table.shown import only_rows
 
 WIDER, LEAST_WIDER = 3, 1.5
@@ -143,7 +143,7 @@ def _column(table: Table, encoded: Encoded, column: QuasiColumn, n_left_out: int
     if not encoded.is_tree[j]:
         line, span = encoded.lines[slot], encoded.spans[slot]
         kind = table.quasi[column.name]
-        if isinstance(kind, Ordinal) and kind.calendar is not None:
+        if has_days(kind):
             span = float(kind.width(table.frame[column.name].drop_nulls()))
         return Line(line / span if span else line * 0.0, 1.0)
     tree = encoded.trees[slot]
@@ -171,7 +171,7 @@ def _width(column: QuasiColumn, values: pl.Series, kind: Kind, said: float) -> f
     """How wide the published rows make a column, where a manifest cannot say it because `*` hides some of them."""
     if column.form == "interval":
         return float(values.max()) - float(values.min())  # type: ignore[arg-type]
-    if column.form == "order" and isinstance(kind, Ordinal) and kind.calendar is not None:
+    if column.form == "order" and has_days(kind):
         return float(kind.width(values))
     return float(values.n_unique() - 1) if column.form == "set" else said
 

@@ -19,7 +19,7 @@ from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbering import Coded, renumbered, sorted_rows
 from shoal.table.numbering import coded as numbered
 from shoal.table.numbers import number_text
-from shoal.table.schema import Kind, Ordinal
+from shoal.table.schema import Kind, has_days
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def counted_from_first(column: QuasiColumn, kind: Kind) -> QuasiColumn:
 
     Where a calendar begins and ends may follow from rows that are not published.
     """
-    if column.form != "order" or not isinstance(kind, Ordinal) or kind.calendar is None:
+    if column.form != "order" or not has_days(kind):
         return column
     first, last = (column.ranks[0], column.ranks[-1]) if column.ranks else (0, 0)
     return column.model_copy(

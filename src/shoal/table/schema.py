@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Self
+from typing import Self, TypeGuard
 
 from shoal.display.cards import card
 from shoal.errors import Problem, Problems, SchemaError, some
@@ -133,6 +133,11 @@ def _described(kind: Kind | None) -> str:
 def kind_name(kind: Kind | None) -> str | None:
     """Name of a kind in recipes and manifests."""
     return next((name for name, known in KINDS.items() if isinstance(kind, known)), None)
+
+
+def has_days(kind: Kind | None) -> TypeGuard[Ordinal]:
+    """Whether the order of a column is a calendar: what is said of it begins and ends with days that are there."""
+    return isinstance(kind, Ordinal) and kind.calendar is not None
 
 
 @dataclass(frozen=True)
