@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -58,20 +59,20 @@ def entry_of(module: str) -> str:
     return found[0]
 
 
+def statements(node: ast.AST, *, typing_too: bool = True) -> Iterator[ast.AST]:
+    """All statements in a piece of code, one inside the other: an import is never inside an expression."""
+    for part in ("body", "handlers", "cases", "orelse", "finalbody"):
+        for inner in getattr(node, part, ()):
+            if typing_too or not (isinstance(inner, ast.If) and "TYPE_CHECKING" in ast.unparse(inner.test)):
+                yield inner
+                yield from statements(inner, typing_too=typing_too)
+
+
 @cache
 def imports_of(file: Path) -> set[str]:
     """Modules of ours that a file imports, inside functions too, but not for type checking only."""
     found = set()
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    typing_only = {
-        inner
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if node in typing_only:
-            continue
+    for node in statements(ast.parse(file.read_text(encoding="utf-8")), typing_too=False):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file.name} imports relatively"
@@ -160,7 +161,7 @@ def test_tests_stand_where_the_code_stands():
 
 def test_no_test_imports_another():
     for file in TESTS.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in statements(ast.parse(file.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             parts = {part for name in names for part in name.split(".")}

@@ -41,6 +41,7 @@ class History:
     method: MInvariance
     values: str
     _tasks: dict = field(default_factory=dict, repr=False)
+    _begun: dict[tuple, Arrangement | None] = field(default_factory=dict, repr=False)
 
     def frame(self, world: World, people: Sequence[int]) -> pl.DataFrame:
         """The table of some people in a world."""
@@ -61,7 +62,7 @@ class History:
         bound: dict[int, Signature] = {}
         keys, labels = [], []
         for number, people in enumerate(self.present):
-            made = self._arranged(number, world, bound, np.random.default_rng([seed, number]))
+            made = self._arranged(number, world, bound, seed) if number else self._first(world, seed)
             if made is None:
                 return None
             for person, label in zip(people, made.labels.tolist(), strict=True):
@@ -75,9 +76,14 @@ class History:
         numbers = {one: place for place, one in enumerate(sorted(set(first)))}
         return Seen(tuple(keys), tuple(numbers[one] for one in first))
 
-    def _arranged(
-        self, number: int, world: World, bound: dict[int, Signature], rng: np.random.Generator
-    ) -> Arrangement | None:
+    def _first(self, world: World, seed: int) -> Arrangement | None:
+        """The classes of the first release, formed once for all worlds that differ in people who come later."""
+        given = (seed, *(world[person] for person in self.present[0]))
+        if given not in self._begun:
+            self._begun[given] = self._arranged(0, world, {}, seed)
+        return self._begun[given]
+
+    def _arranged(self, number: int, world: World, bound: dict[int, Signature], seed: int) -> Arrangement | None:
         """The classes of one release: values are known that people have now, or that were published before."""
         people = self.present[number]
         if number not in self._tasks:
@@ -94,6 +100,7 @@ class History:
         mix = self.method.newcomers == "mix"
         if number and would_tell(SignedPeople(codes, len(domain), own, kept), self.method.m, fresh, mix=mix):
             return None
+        rng = np.random.default_rng([seed, number])
         made = self.method.arrange(self._tasks[number], codes, len(domain), own, kept, rng, SILENT)
         return replace(made, signatures=tuple(tuple(domain[code] for code in one) for one in made.signatures))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 
 import numpy as np
 import polars as pl
@@ -184,6 +185,18 @@ def best_guess(posterior: Sequence[Shares], allowed: Sequence[float]) -> tuple[i
     return person, min(value for value in shares if shares[value] == max(shares.values()))
 
 
+def guess(channel: Channel, floor: float, place: int, secret: int) -> tuple[bool, float] | None:
+    """Whether the guess is right that the release of a world leads to, and the chance that is allowed to it."""
+    one = channel.seen(place, secret)
+    if one is None:
+        return None
+    world, open_shares = channel.worlds[place], class_shares(channel.worlds[place], one.labels)
+    allowed = [max(floor, *shares.values()) for shares in open_shares]
+    allowed = [np.inf if label < 0 else bound for bound, label in zip(allowed, one.labels, strict=True)]
+    person, value = best_guess(channel.posterior(one.key) or open_shares, allowed)
+    return world[person] == value, allowed[person]
+
+
 def attack(
     channels: Sequence[Channel],
     promise: str,
@@ -202,18 +215,14 @@ def attack(
     """
     rng = np.random.default_rng(seed)
     few = None if n_secrets is None else rng.integers(2**40, 2**41, n_secrets)
+    guessed = [cache(partial(guess, channel, floor)) for channel in channels]
     hits, chances = [], []
     while len(hits) < n_guesses:
-        channel = channels[rng.integers(len(channels))]
-        place = int(rng.integers(len(channel.worlds)))
+        number = int(rng.integers(len(channels)))
+        place = int(rng.integers(len(channels[number].worlds)))
         secret = 0 if not draws else int(rng.integers(2**40, 2**41) if few is None else rng.choice(few))
-        one = channel.seen(place, secret)
-        if one is None:
-            continue
-        world, open_shares = channel.worlds[place], class_shares(channel.worlds[place], one.labels)
-        allowed = [max(floor, *shares.values()) for shares in open_shares]
-        allowed = [np.inf if label < 0 else bound for bound, label in zip(allowed, one.labels, strict=True)]
-        person, value = best_guess(channel.posterior(one.key) or open_shares, allowed)
-        hits.append(world[person] == value)
-        chances.append(allowed[person])
+        found = guessed[number](place, secret)
+        if found is not None:
+            hits.append(found[0])
+            chances.append(found[1])
     return Attack(promise, "all files, everybody's quasi-identifiers and the method, not the seed", hits, chances)

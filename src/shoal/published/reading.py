@@ -56,8 +56,8 @@ def check_directory(
         refuse_with_parts(schema, population=population, guards=guards, original=original, key=key)
         return check_parts_directory(Path(folder), stated)[0], stated
     places = receipt.place_of if receipt is not None and receipt.belongs_to(stated) else None
-    manifest, frames, verdict = read_checked(
-        Path(folder), population, guards, schema, original, missing_values, key, places
+    manifest, frames, verdict = _read_whole(
+        Path(folder), stated, population, guards, schema, original, missing_values, key, places
     )
     check_figures(frames, manifest, verdict)
     return verdict, manifest
@@ -75,8 +75,19 @@ def refuse_with_parts(schema: Schema | None, **given: object) -> None:
     problems.raise_if_any(ParameterError)
 
 
-def read_checked(
+def read_checked(folder: Path) -> Checked:
+    """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
+    settle(folder)
+    manifest = Manifest.read(folder)
+    if manifest.in_parts:
+        verdict, _ = check_parts_directory(folder, manifest)
+        return Checked(manifest, read_parts(folder, manifest), verdict)
+    return _read_whole(folder, manifest)
+
+
+def _read_whole(
     folder: Path,
+    stated: Manifest,
     population: pl.DataFrame | None = None,
     guards: pl.Series | None = None,
     schema: Schema | None = None,
@@ -85,13 +96,8 @@ def read_checked(
     key: Key | None = None,
     places: npt.NDArray[np.int64] | None = None,
 ) -> Checked:
-    """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
-    settle(folder)
-    manifest = Manifest.read(folder)
-    if manifest.in_parts:
-        verdict, _ = check_parts_directory(folder, manifest)
-        return Checked(manifest, read_parts(folder, manifest), verdict)
-    manifest, tables = read_directory(folder)
+    """The same of a release that is not in parts, whose manifest was just read; with all that is given."""
+    manifest, tables = read_directory(folder, stated=stated)
     people = None if original is None else published_people(manifest, original, missing_values, schema)
     if key is not None:
         key.check_belongs(manifest)

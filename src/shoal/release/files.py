@@ -21,17 +21,19 @@ PIECE = 1 << 24
 """Bytes of a file that are read at a time."""
 
 
-def read_directory(folder: Path, *, just_written: bool = False) -> tuple[Manifest, dict[str, pl.DataFrame]]:
+def read_directory(
+    folder: Path, *, just_written: bool = False, stated: Manifest | None = None
+) -> tuple[Manifest, dict[str, pl.DataFrame]]:
     """Read a release directory, refusing files that are missing, changed, too many, or written in another way.
 
     How CSV files are written is known if they were `just_written` by `canonical_csv`, and the manifest has the hashes
-    of what it gave.
+    of what it gave. It is `stated` if it was just read from there.
     """
     check_is_release(folder)
     problems = Problems()
     _check_plain(folder, problems)
     problems.raise_if_any(GuaranteeError)
-    manifest = Manifest.read(folder)
+    manifest = Manifest.read(folder) if stated is None else stated
     tables: dict[str, pl.DataFrame] = {}
     if len({Path(str(table.file)).suffix for table in manifest.tables}) > 1:
         problems.add(FILE, "lists files of different formats; a release has one", error=GuaranteeError)

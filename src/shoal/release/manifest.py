@@ -365,14 +365,17 @@ def indented(entry: Any, line: str = "\n") -> str:
     """
     if isinstance(entry, str):
         return encode_basestring(entry)
-    deeper = line + "  "
+    if entry is None:
+        return "null"
+    if type(entry) is int:
+        return repr(entry)
     if isinstance(entry, dict) and entry:
+        deeper = line + "  "
         inner = [f"{deeper}{encode_basestring(key)}: {indented(value, deeper)}" for key, value in entry.items()]
         return f"{{{','.join(inner)}{line}}}"
     if isinstance(entry, list) and entry:
+        deeper = line + "  "
         return f"[{','.join([deeper + indented(value, deeper) for value in entry])}{line}]"
-    if type(entry) is int:
-        return repr(entry)
     return json.dumps(0.0 if isinstance(entry, float) and entry == 0 else entry)
 
 
