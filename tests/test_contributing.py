@@ -60,10 +60,11 @@ def listed(kind: str, name: str) -> dict[str, list[str]]:
 HEAD = f"| | {' | '.join(KINDS)} |"
 
 
-def identifiers(file: Path) -> set[str]:
+@cache
+def identifiers(path: str) -> set[str]:
     """Everything that code names, comments and docstrings apart; of texts, those that are one word."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(sources()[path])):
         if isinstance(node, ast.Name):
             found.add(node.id)
         elif isinstance(node, ast.Attribute):
@@ -76,18 +77,23 @@ def identifiers(file: Path) -> set[str]:
 
 
 @cache
-def sources() -> dict[str, set[str]]:
-    """What every file of code names; read when the first test asks, not when tests are collected."""
+def sources() -> dict[str, str]:
+    """Every file of code; read when the first test asks, not when tests are collected."""
     files = [file for folder in ("src", "tests") for file in (ROOT / folder).rglob("*.py")]
-    return {str(file.relative_to(ROOT)): identifiers(file) for file in files}
+    return {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in files}
 
 
-def mentioned(path: Path) -> set[str]:
-    """What code names, or what a page writes as `code` and as a heading."""
+def names_all(path: str, *words: str) -> bool:
+    """Whether a file of code names all these words; only a text that has them is taken apart."""
+    return all(word in sources()[path] for word in words) and set(words) <= identifiers(path)
+
+
+def mentions(path: Path, word: str) -> bool:
+    """Whether code names it, or a page writes it as `code` or as a heading."""
     if path.suffix == ".py":
-        return sources()[str(path.relative_to(ROOT))]
+        return names_all(str(path.relative_to(ROOT)), word)
     text = path.read_text(encoding="utf-8")
-    return {*re.findall(r"`(?:shoal\.)?([\w-]+)", text), *re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+    return word in {*re.findall(r"`(?:shoal\.)?([\w-]+)", text), *re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,20 +102,22 @@ def test_the_latest_addition_touches_what_is_listed(kind):
     files = listed(kind, name)
     allowed = [pattern for patterns in files.values() for pattern in patterns]
     allowed.append("src/shoal/reproduce/*")  # an experiment of a work names what the work is about
-    for path in [path for path, named in sources().items() if path.startswith("src/") and class_name in named]:
+    for path in [path for path in sources() if path.startswith("src/") and names_all(path, class_name)]:
         assert any(fnmatch(path, pattern) for pattern in allowed), f"{path} knows {class_name}, and is not listed"
     for what in ("the file", "its line in the registry", "its test", "its page"):
         found = [path for pattern in files[what] for path in ROOT.glob(pattern)]
-        assert any({name, class_name} & mentioned(path) for path in found), f"{what} is not where it is listed"
+        assert any(mentions(path, word) for path in found for word in (name, class_name)), (
+            f"{what} is not where it is listed"
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_addition_has_its_file_and_its_line(kind):
     for name, class_name in names_of(kind).items():
         (file,) = listed(kind, name)["the file"]
-        assert class_name in sources()[file], name
+        assert names_all(file, class_name), name
         (registry,) = listed(kind, name)["its line in the registry"]
-        assert class_name in sources()[registry], name
+        assert names_all(registry, class_name), name
     if kind == "a privacy model":
         for name in names_of(kind):
             (twin,) = listed(kind, name)["with its twin"]
@@ -122,10 +130,11 @@ def test_no_list_is_kept_by_hand_elsewhere(kind):
     """A file that names every one of a kind would have to name the next, too."""
     names = names_of(kind)
     allowed = [pattern for name in names for patterns in listed(kind, name).values() for pattern in patterns]
-    complete = []
-    for path, named in sources().items():
-        if set(names.values()) <= named or (set(names) <= named and kind != "a publisher"):
-            complete.append(path)
+    complete = [
+        path
+        for path in sources()
+        if names_all(path, *names.values()) or (kind != "a publisher" and names_all(path, *names))
+    ]
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         text = BLOCK.sub("", page.read_text(encoding="utf-8"))
         if all(f"`{name}`" in text or f"{class_name}(" in text for name, class_name in names.items()):
