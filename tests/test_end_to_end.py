@@ -17,7 +17,7 @@ from support.on_disk import verify_directory
 from support.postgres import server
 from support.realdata import ADULT_QUASI, adult, adult_schema, data_folder
 
-N_ROWS = 3_000
+N_ROWS = 600
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -30,9 +31,10 @@ def environment(folder: str, *packages: str) -> Path:
 
 
 def installer(python: Path) -> list[str]:
-    """A command that installs into another environment, which needs no installer of its own for it."""
-    if importlib.util.find_spec("pip") is None:  # an environment that uv made
-        return ["uv", "pip", "install", "--quiet", "--python", str(python)]
+    """A command that installs into another environment, which needs no installer of its own for it: the quicker one."""
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    if uv is not None or importlib.util.find_spec("pip") is None:  # the latter in an environment that uv made
+        return [uv or "uv", "pip", "install", "--quiet", "--python", str(python)]
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
     return [*pip, "install", "--quiet", "--no-compile"]
 
