@@ -344,7 +344,7 @@ FRAMES = {"pandas": pl.DataFrame.to_pandas, "arrow": pl.DataFrame.to_arrow, "laz
 )
 def test_same_bytes_from_any_frame_and_any_number_of_threads(name, options, shown, sort, tmp_path):
     """One thread and a polars frame against several and another sort; every sort with every publisher."""
-    frame, folders = mixed_frame(200), []
+    frame, folders = mixed_frame(100), []
     for given_frame, threads in ((frame, 1), (FRAMES[sort](frame), min(2, numba.config.NUMBA_NUM_THREADS))):
         release = shoal.anonymize(
             given_frame,
