@@ -1,4 +1,4 @@
-"""What pyCANON says of tables, run in an environment of its own.
+"""What pyCANON says of tables, run in a process of its own.
 
 `python rival_pycanon.py values` reads a list of tables as JSON (each a mapping from column to cells, the sensitive one
 last) and writes what it finds of each. `python rival_pycanon.py time FILE` works out k, alpha, all l and t of a CSV

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
+import sys
 from collections import Counter
 from functools import cache
 
@@ -17,7 +19,7 @@ from shoal.privacy.base import Classes, Values
 from support.rivals import BENCH, pycanon_or_skip
 from twins import privacy as twin
 
-TABLES = 60
+TABLES = 30
 
 
 def drawn(seed: int) -> dict[str, list]:
@@ -52,8 +54,8 @@ SHOWN = {
 def theirs():
     """What pyCANON says of all tables, asked once."""
     tables = [*map(drawn, range(TABLES)), *SHOWN.values()]
-    line = [str(pycanon_or_skip()), str(BENCH / "rival_pycanon.py"), "values"]
-    run = subprocess.run(line, input=json.dumps(tables), capture_output=True, text=True, check=True)
+    line, env = [sys.executable, str(BENCH / "rival_pycanon.py"), "values"], os.environ | pycanon_or_skip()
+    run = subprocess.run(line, input=json.dumps(tables), env=env, capture_output=True, text=True, check=True)
     found = json.loads(run.stdout)
     return dict(zip([*range(TABLES), *SHOWN], found, strict=True))
 
