@@ -14,7 +14,7 @@ from shoal.learning.learners import LEARNERS
 from shoal.learning.scikit import Boosting, Logistic, NaiveBayes
 from shoal.learning.scores import Outcome, Predictions
 
-QUICK = (C45(), Logistic(), Boosting(rounds=10), NaiveBayes())
+QUICK = (C45(), Logistic(), Boosting(rounds=3), NaiveBayes())
 NAMES = ("c4.5", "logistic", "boosting", "bayes")
 SCHEMA = shoal.Schema(
     identifying=["person"], quasi={"age": shoal.Numeric(), "job": shoal.Nominal()}, sensitive=["ill"], neutral=["town"]
@@ -50,7 +50,7 @@ def test_a_release_that_loses_nothing_is_worth_its_input(publish, numbers):
     train, test = people(60, times=4), people(90, seed=1)
     release = shoal.anonymize(train, SCHEMA, shoal.Kaca(k=2), publish=publish, seed=1)
     found = release.utility(
-        "ill", holdout=test, original=train, schema=SCHEMA, learners=QUICK, folds=4, numbers=numbers
+        "ill", holdout=test, original=train, schema=SCHEMA, learners=QUICK, folds=2, numbers=numbers
     )
     for name in NAMES:
         ours, raw = found.score(name), found.score(name, "original")
@@ -84,7 +84,7 @@ def test_figures_are_those_of_the_learner_itself():
 def test_what_is_lost_shows():
     train, test = people(), people(200, seed=1)
     fine, coarse = (shoal.anonymize(train, SCHEMA, shoal.Mondrian(k=k), seed=1) for k in (4, 200))
-    scores = [one.utility("ill", holdout=test, learners=["c45"]).score("c45") for one in (fine, coarse)]
+    scores = [one.utility("ill", holdout=test, learners=["c45"], folds=2).score("c45") for one in (fine, coarse)]
     assert scores[0].accuracy > scores[1].accuracy + 0.2
     assert scores[1].accuracy == pytest.approx(scores[1].baseline, abs=0.1)
 
@@ -107,21 +107,23 @@ def test_without_held_out_rows_both_tables_are_cross_validated():
 def test_the_same_seed_gives_the_same_figures():
     train, test = people(), people(100, seed=1)
     release = shoal.anonymize(train, SCHEMA, shoal.Anatomy(l=2, column="ill"), seed=1)
-    one, same, other = (release.utility("ill", holdout=test, learners=["c45"], seed=seed) for seed in (1, 1, 2))
+    few = {"learners": ["c45"], "folds": 2, "draws": 2}
+    one, same, other = (release.utility("ill", holdout=test, seed=seed, **few) for seed in (1, 1, 2))
     assert one == same
     assert one != other
-    mixed = release.utility("ill", holdout=test.sample(fraction=1, shuffle=True, seed=3), learners=["c45"], seed=1)
+    mixed = release.utility("ill", holdout=test.sample(fraction=1, shuffle=True, seed=3), seed=1, **few)
     assert mixed.score("c45").accuracy == one.score("c45").accuracy
 
 
 def test_any_type_of_frame_is_taken():
     train, test = people(), people(100, seed=1)
     release = shoal.anonymize(train, SCHEMA, shoal.Mondrian(k=4), seed=1)
-    wanted = release.utility("ill", holdout=test, original=train, learners=["c45"])
+    few = {"learners": ["c45"], "folds": 2}
+    wanted = release.utility("ill", holdout=test, original=train, **few)
     frames = (pd.DataFrame(test.to_dict(as_series=False)), pd.DataFrame(train.to_dict(as_series=False)))
-    assert release.utility("ill", holdout=frames[0], original=frames[1], learners=["c45"]) == wanted
+    assert release.utility("ill", holdout=frames[0], original=frames[1], **few) == wanted
     texts = test.with_columns(pl.col("age").cast(pl.String))
-    assert release.utility("ill", holdout=texts, original=train, learners=["c45"]) == wanted
+    assert release.utility("ill", holdout=texts, original=train, **few) == wanted
 
 
 def test_a_release_from_files_is_worth_as_much(tmp_path):
@@ -129,7 +131,8 @@ def test_a_release_from_files_is_worth_as_much(tmp_path):
     release = shoal.anonymize(train, SCHEMA, shoal.Mondrian(k=4), seed=1)
     release.write(tmp_path / "release")
     read = shoal.read_release(tmp_path / "release")
-    assert read.utility("ill", holdout=test, learners=["c45"]) == release.utility("ill", holdout=test, learners=["c45"])
+    few = {"learners": ["c45"], "folds": 2}
+    assert read.utility("ill", holdout=test, **few) == release.utility("ill", holdout=test, **few)
 
 
 # -- links instead of cells ------------------------------------------------------------------------------------------
@@ -167,16 +170,16 @@ def test_a_target_of_aliases_is_judged_with_the_key():
     schema = shoal.Schema(identifying=["person"], quasi=SCHEMA.quasi, sensitive=["ill"], rest="drop")
     train, test = people(), people(100, seed=1)
     release = shoal.anonymize(train, schema, shoal.Personal(), publish=shoal.Aliases("ill", default=2), seed=1)
-    found = release.utility("ill", holdout=test, original=train, learners=QUICK, folds=4)
+    found = release.utility("ill", holdout=test, original=train, learners=QUICK, folds=2)
     for name in NAMES:  # values were renamed one to one
         assert found.score(name).accuracy == found.score(name, "original").accuracy
     bare = shoal.Release(release.frames, release.manifest)
     with pytest.raises(shoal.ParameterError, match="target 'ill': is published by aliases or grades"):
         bare.utility("ill", holdout=test, learners=["c45"])
-    assert bare.utility("ill", holdout=test, learners=["c45"], key=release.key).score("c45") == release.utility(
-        "ill", holdout=test, learners=["c45"]
-    ).score("c45")
-    assert bare.utility("ill", learners=["c45"]).score("c45", "release", "release").accuracy > 0.6
+    few = {"learners": ["c45"], "folds": 2}
+    with_key = bare.utility("ill", holdout=test, key=release.key, **few).score("c45")
+    assert with_key == release.utility("ill", holdout=test, **few).score("c45")
+    assert bare.utility("ill", **few).score("c45", "release", "release").accuracy > 0.6
 
 
 def test_columns_of_aliases_are_left_out_for_held_out_rows():
@@ -184,7 +187,7 @@ def test_columns_of_aliases_are_left_out_for_held_out_rows():
     train, test = people(), people(100, seed=1)
     aliases = [shoal.Aliases("town", default=2), shoal.Aliases("ill", default=1)]
     release = shoal.anonymize(train, schema, shoal.Personal(), publish=aliases, seed=1)
-    found = release.utility("ill", holdout=test, learners=["c45"])
+    found = release.utility("ill", holdout=test, learners=["c45"], folds=2)
     assert found.notes == ("not learnt from for held-out rows, being aliases or grades: town",)
     model = C45().fit(train.select("age", "job", "ill"), "ill")
     assert found.score("c45").accuracy == (model.predict(test.select("age", "job")) == test["ill"]).mean()
@@ -206,7 +209,7 @@ def test_rows_of_the_release_are_refused_as_held_out():
     release = shoal.anonymize(numbered, schema, shoal.Mondrian(k=4), seed=1)
     with pytest.raises(shoal.ParameterError, match=r"let shoal.utility\(\) cut the table"):
         release.utility("ill", holdout=numbered.tail(40), learners=["c45"])  # without the input as well
-    found = release.utility("ill", holdout=people(50, seed=1).with_columns(weight=pl.lit(7)), learners=["c45"])
+    found = release.utility("ill", holdout=people(50, seed=1).with_columns(weight=pl.lit(7)), learners=["c45"], folds=2)
     assert found.score("c45").n_rows == 50
 
 
@@ -259,7 +262,7 @@ def test_no_row_is_tested_that_was_published(monkeypatch):
 
 
 def test_a_cut_table_that_loses_nothing_is_worth_its_rows():
-    frame = people(40, times=12)
+    frame = people(24, times=9)
     found = shoal.utility(frame, SCHEMA, shoal.Kaca(k=2), target="ill", learners=QUICK, folds=3, seed=1)
     for name in NAMES:
         assert found.score(name).by_fold == found.score(name, "original").by_fold
@@ -267,7 +270,7 @@ def test_a_cut_table_that_loses_nothing_is_worth_its_rows():
 
 
 def test_the_seed_and_the_options_of_publishing_are_passed_on():
-    frame = people(150)
+    frame = people(90)
     options = {"target": "ill", "learners": ["c45"], "folds": 3}
     one, same = (shoal.utility(frame, SCHEMA, shoal.KMember(k=4), seed=3, **options) for _ in range(2))
     assert one == same
