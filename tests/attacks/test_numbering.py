@@ -34,15 +34,21 @@ def numbers_and_places(draw: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(numbers), np.array(places)
 
 
+def correlations(numbers: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """How much numbers follow each line of ranks: Pearson's coefficients."""
+    apart, lines = numbers - numbers.mean(), ranks - ranks.mean(axis=1, keepdims=True)
+    return lines @ apart / (np.linalg.norm(lines, axis=1) * np.linalg.norm(apart))
+
+
 def correlation_p() -> float:
     """How likely it is that numbers follow places as much as they do, or more, if they have nothing to do with them."""
     found, permuted = 0.0, np.zeros(N_PERMUTATIONS)
     for draw in range(N_TABLES):
         numbers, places = numbers_and_places(draw)
         ranks = np.argsort(np.argsort(places))
-        found += np.corrcoef(numbers, ranks)[0, 1]
+        found += correlations(numbers, ranks[None])[0]
         rng = np.random.default_rng([draw, 7])
-        permuted += [np.corrcoef(numbers, rng.permutation(ranks))[0, 1] for _ in range(N_PERMUTATIONS)]
+        permuted += correlations(numbers, rng.permuted(np.tile(ranks, (N_PERMUTATIONS, 1)), axis=1))
     return permuted_p(abs(found), np.abs(permuted))
 
 

@@ -94,18 +94,39 @@ class Undoing:
         for bucket, values in self.values.items():
             for value in values:
                 holders[value].append(bucket)
+        others = {
+            (bucket, value): np.array([other for other in holders[value] if other != bucket], dtype=np.int64)
+            for bucket, values in self.values.items() for value in values
+        }  # fmt: skip
+        taken = np.zeros(max(given) + 1)  # the turn of every bucket
+        held = {value: np.zeros(len(taken)) for value in holders}  # the place of who has the value there
 
-        def wrong(bucket: int, way: Way) -> int:
-            return sum(
-                (turn[other] < turn[bucket]) != (place[given[other][value]] < place[row])
-                for value, row in way.items() for other in holders[value] if other != bucket
-            )  # fmt: skip
+        def wrong(bucket: int) -> dict[tuple[str, int], int]:
+            """The pairs in the wrong order, for every value of a bucket and every row that may have it."""
+            rows, found = self.rows[bucket], {}
+            for value in self.values[bucket]:
+                near = others[bucket, value]
+                before = held[value][near, None] < place[rows]
+                counts = ((taken[near] < taken[bucket])[:, None] != before).sum(axis=0)
+                found |= zip([(value, row) for row in rows], counts.tolist(), strict=True)
+            return found
+
+        def hold(bucket: int) -> None:
+            taken[bucket] = turn[bucket]
+            for value, row in given[bucket].items():
+                held[value][bucket] = place[row]
 
         for _ in range(4):
+            for bucket in given:
+                hold(bucket)
             for bucket in sorted(given, key=lambda bucket: turn[bucket]):
-                given[bucket] = min(self.ways(bucket), key=lambda way, bucket=bucket: wrong(bucket, way))
+                costs = wrong(bucket)
+                given[bucket] = min(self.ways(bucket), key=lambda way, costs=costs: sum(map(costs.get, way.items())))
+                hold(bucket)
             turn = self.when(place, given, holders)
-        return sum(wrong(bucket, way) for bucket, way in given.items()), given
+        for bucket in given:
+            hold(bucket)
+        return sum(wrong(bucket)[pair] for bucket, way in given.items() for pair in way.items()), given
 
     def begin(self, place: np.ndarray) -> tuple[dict[int, Way], dict[int, float]]:
         """For every bucket by itself, the values and the turn that its rows fit best: rows of a value come evenly."""
