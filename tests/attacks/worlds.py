@@ -20,10 +20,11 @@ from attacks.chance import Attack
 from shoal.enforce.enforcer import Enforcer
 from shoal.enforce.refine import Refine
 from shoal.methods.base import Method, Task
+from shoal.methods.groups import Groups
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT
 from shoal.publish import default_publisher
-from shoal.publish.base import shown_classes
+from shoal.publish.base import Publisher, shown_classes
 from shoal.table.prepare import prepare
 
 World = tuple[str, ...]
@@ -46,6 +47,10 @@ def all_worlds(values: Sequence[str]) -> list[World]:
         return [()]
     kept = Counter(values)
     return [(value, *rest) for value in sorted(kept) for rest in all_worlds(list((kept - Counter([value])).elements()))]
+
+
+ENFORCED: dict[tuple, Groups | None] = {}
+"""What groups become, by all that decides it; None where nothing keeps what is required."""
 
 
 # -- what the attacker runs ------------------------------------------------------------------------------------------
@@ -86,23 +91,41 @@ class Simulator:
             return None
 
     def _labels(self, world: World, seed: int) -> np.ndarray:
-        task, min_group_size = self._task(world), self.method.min_group_size
+        task = self._task(world)
         groups = self.method.partition(task, np.random.default_rng([seed, 0]), SILENT)
-        publish = default_publisher(self.method)
-        enforcer = Enforcer(
-            task,
-            min_group_size,
-            publish.loses,
-            False,
-            0,
-            lambda found: shown_classes(publish.publish(task.table, found)),
-        )
-        groups = enforcer.enforce(groups, SILENT)
+        groups = self._enforced(world, groups)
         if self.refine is not None:
-            rng = np.random.default_rng([seed, 2])
-            groups = self.refine.improve(task, groups, min_group_size, publish.loses, False, rng, SILENT)
-            groups = enforcer.enforce(groups, SILENT)
+            rng, loses = np.random.default_rng([seed, 2]), default_publisher(self.method).loses
+            groups = self.refine.improve(task, groups, self.method.min_group_size, loses, False, rng, SILENT)
+            groups = self._enforced(world, groups)
         return groups.labels
+
+    def _enforced(self, world: World, groups: Groups) -> Groups:
+        """The groups after they were brought to keep what is required: once for all that form the same ones.
+
+        Nothing is drawn there, and the method has no part in it.
+        """
+        publish, k = default_publisher(self.method), self.method.min_group_size
+        if not self.require or groups.slices is not None:
+            return self._enforcer(world, publish, k).enforce(groups, SILENT)
+        centres = None if groups.centres is None else groups.centres.tobytes()
+        table = (self.points.tobytes(), self.points.shape, world)
+        given = (*table, self.require, self.method.protects, publish.name, k, groups.labels.tobytes(), centres)
+        if given not in ENFORCED:
+            try:
+                ENFORCED[given] = self._enforcer(world, publish, k).enforce(groups, SILENT)
+            except shoal.InfeasibleError:
+                ENFORCED[given] = None
+        found = ENFORCED[given]
+        if found is None:
+            raise shoal.InfeasibleError("no groups keep what is required")
+        return found
+
+    def _enforcer(self, world: World, publish: Publisher, k: int) -> Enforcer:
+        task = self._task(world)
+        return Enforcer(
+            task, k, publish.loses, False, 0, lambda found: shown_classes(publish.publish(task.table, found))
+        )
 
     def _task(self, world: World) -> Task:
         """Quasi-identifiers are prepared once, they are the same in all worlds; sensitive values once for each."""
