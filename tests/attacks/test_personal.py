@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -35,11 +36,16 @@ SCHEMA = shoal.Schema(
 
 
 def published(method=None, *, seed=1, aliases=(), grades=()):
+    return _published(method or shoal.Personal(), seed, *(tuple(dict(more).items()) for more in (aliases, grades)))
+
+
+@cache
+def _published(method, seed, aliases, grades):
     hiding = [
         shoal.Aliases("disease", **{"default": 2, **dict(aliases)}),
         shoal.Grades("income", **{"quantiles": 1, **dict(grades)}),
     ]
-    return shoal.anonymize(PEOPLE, SCHEMA, method or shoal.Personal(), publish=hiding, seed=seed)
+    return shoal.anonymize(PEOPLE, SCHEMA, method, publish=hiding, seed=seed)
 
 
 # -- grades ----------------------------------------------------------------------------------------------------------
