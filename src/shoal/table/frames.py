@@ -52,6 +52,8 @@ def uuids_as_text(frame: pl.DataFrame, schema: Any) -> pl.DataFrame:
 
 def declared_orders(frame: Any) -> dict[str, tuple[str, ...]]:
     """The order of categories in columns that declare one, lowest first: ordered ones of pandas and of pyarrow."""
+    if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):  # polars has no such columns
+        return {}
     known = nw.from_native(frame, eager_only=True, pass_through=True)
     kind = getattr(known, "implementation", nw.Implementation.UNKNOWN)
     found: dict[str, Any] = {}

@@ -21,7 +21,7 @@ from shoal.table.prepare import prepare
 from shoal.table.profile import profile as profile_module
 from shoal.table.profile.described import ColumnProfile, Profile
 from shoal.table.profile.profile import profile
-from shoal.table.profile.shapes import SHAPES
+from shoal.table.profile.shapes import SHAPES, WITH_LETTERS, look
 from shoal.table.profile.words import AGE, MONEY, PERSONS, QUASI, says, words
 from shoal.table.schema import Nominal, Numeric, Ordinal
 from support.pairwise import examples, pairwise
@@ -468,10 +468,53 @@ def test_a_stray_text_among_bands_is_not_listed():
     assert (often.kind, often.order) == ("ordinal", ("18-24", "25-64", "65+", "refused"))
 
 
+HAVING = [
+    "-@-.-", "2020-01-31", "123-45-6789", "12345-6789", "12-3", "0123456789", "+1", "0123456789012", "http://x", "www.",
+    "::::", "1.2.3.4", "abcdef0123456789", "0123456789012345", "------a1", "12345678-1234", "GB00AAAAAAAAAAA",
+    "1234-1234-1234-1234", "A00", "A00.0", "A00AA00", "A11A", "AAAA", "1-A2", "1:1", "abcdefabcdefabcdef", "10.0", ".5",
+    "01.5", "$1", "Ann", "é", "ê", "ǅ", "?", "5.0E1", "12A-3", "12345678A", "123456-123A", "AB1C2DE", "A1B2C3",
+    "1234AB", "Éa Bo", "Ann-Marie, O'Neill", "Dr. Ann", "San Ann", "12é, Elm Road", "12a, Elm Road", "Elmé 12b",
+    "a b c d", ". . . .", "1 2 3 4", "12 12 1234", "(012) 345", "a1 b", "1234 1234 1234", "1 234 567", "é1", "* *",
+]  # fmt: skip
+"""Every shape, and as few digits and letters in each as it may have."""
+
+
+def test_shapes_are_asked_of_all_columns_that_may_have_them():
+    """Columns without digits, or without letters, are not asked for shapes that need some."""
+    every = pl.DataFrame({"value": HAVING}).with_columns(**WITH_LETTERS).select(**SHAPES)
+    assert [name for name in SHAPES if not every[name].any()] == []
+    for place, text in enumerate(HAVING):
+        seen = look(pl.DataFrame({"value": [text], "n": [1]}))
+        assert seen.shares == every.row(place, named=True), text
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("Éva Ĉapek", {"name of a person", "capitalised words"}),
+        ("Éva von Ĉapek", {"name of a person", "capitalised words"}),
+        ("Éva VON Ĉapek", {"name of a person", "capitalised words"}),
+        ("Éva中 中中 Ĉ", {"name of a person"}),
+        ("Éǅ Ĉʰ", {"name of a person", "capitalised words"}),
+        ("éva ĉapek", set()),
+        ("Dra. éva Ĉapek", {"titled name", "name of a person", "capitalised words"}),
+        ("Drá. éva Ĉapek", {"name of a person", "capitalised words"}),
+        ("12a, Ĉa éb", {"street address"}),
+        ("12é, Ĉa éb", set()),
+        ("Ĉa éb 12a", {"street address"}),
+        ("Ĉa éb 12é", set()),
+    ],
+)
+def test_letters_of_any_alphabet_are_letters(text, shapes):
+    asked = {"name of a person", "titled name", "capitalised words", "street address"}
+    shares = look(pl.DataFrame({"value": [text], "n": [1]})).shares
+    assert {name for name in asked if shares[name]} == shapes & asked
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_is_a_yes_or_no_for_every_text(shape):
     texts = pl.DataFrame({"value": ["", " ", "*", "é", "١٢٣", "1", "nan", "\n", "2020-13-45", "9" * 400]})
-    answers = texts.with_columns(text=pl.col("value")).select(answer=SHAPES[shape])["answer"]
+    answers = texts.with_columns(**WITH_LETTERS).select(answer=SHAPES[shape])["answer"]
     assert answers.dtype == pl.Boolean
     assert answers.null_count() == 0
 
