@@ -210,6 +210,16 @@ class TestOtherMethod:
         assert [others_of(many, n_rows) for n_rows in (150_000, 150_001)] == [["k-member"], []]
         assert default_parts(150_001, wide).method["name"] == "mondrian"
 
+    def test_a_run_tells_it(self, tmp_path, monkeypatch, call):
+        monkeypatch.chdir(tmp_path)
+        self.TABLE.write_csv("people.csv")
+        recipe = shoal.Recipe(self.SCHEMA, shoal.Mondrian(k=4), source=shoal.Source("people.csv"))
+        (tmp_path / "recipe.toml").write_text(recipe.to_toml())
+        status, out, err = call("run", "recipe.toml", "--out", "release", "--json", "--no-report")
+        assert status == 0, err
+        concern = other_method(recipe, self.TABLE)
+        assert [one["what"] for one in json.loads(out)["concerns"] if one["name"] == "other-method"] == [concern.what]
+
     def test_methods_that_promise_no_k_are_not_compared(self):
         assert other_method(shoal.Recipe(self.SCHEMA, shoal.Anatomy(l=2)), self.TABLE) is None
 

@@ -150,6 +150,8 @@ class Fuzzer:
         self.temporary.mkdir()
         build(self.world)
         shutil.copytree(self.world, self.place)
+        files = {name: self.world / name for name in _within(self.world)}
+        self.whole = {name: file.read_bytes() if file.is_file() else None for name, file in files.items()}
 
     def cases(self, numbers: range) -> Iterator[tuple[str, list[Wrong]]]:
         """Each case that was tried: of which sort, and what it broke."""
@@ -208,17 +210,26 @@ class Fuzzer:
             tempfile.tempdir = None
 
     def _there(self) -> set[str]:
-        return {str(one.relative_to(self.place)) for one in self.place.rglob("*")}
+        return set(_within(self.place))
 
     def _restore(self) -> None:
         """The files as they were: only what changed is written again."""
-        for folder in (self.place, self.temporary):
-            for one in sorted(folder.rglob("*"), reverse=True):
-                if not (self.world / one.relative_to(folder)).exists() or folder == self.temporary:
-                    shutil.rmtree(one) if one.is_dir() and not one.is_symlink() else one.unlink()
-        for one in self.world.rglob("*"):
-            there = self.place / one.relative_to(self.world)
-            if one.is_dir():
+        new = [self.place / name for name in _within(self.place) if name not in self.whole]
+        for one in sorted([*new, *self.temporary.rglob("*")], reverse=True):
+            shutil.rmtree(one) if one.is_dir() and not one.is_symlink() else one.unlink()
+        for name, content in self.whole.items():
+            there = self.place / name
+            if content is None:
                 there.mkdir(exist_ok=True)
-            elif not there.is_file() or there.read_bytes() != one.read_bytes():
-                shutil.copy(one, there)
+            elif not there.is_file() or there.read_bytes() != content:
+                shutil.copy(self.world / name, there)
+
+
+def _within(folder: Path) -> list[str]:
+    """All files and folders in a folder, those above others first."""
+    start = len(f"{folder}{os.sep}")
+    return [
+        f"{above}{os.sep}{name}"[start:]  # paths would take ten times as long
+        for above, folders, files in os.walk(folder)
+        for name in (*folders, *files)
+    ]

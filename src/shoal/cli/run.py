@@ -308,6 +308,7 @@ def _follow_in_memory(
     from shoal.concerns.base import refuse
     from shoal.concerns.trials.costly_promise import costly_promise, promises_of
     from shoal.concerns.trials.other_method import other_method, others_of
+    from shoal.concerns.trials.trial import loss_of, some_rows
     from shoal.errors import ShoalWarning
     from shoal.pipeline import run as run_recipe
     from shoal.table.sources import read
@@ -323,7 +324,8 @@ def _follow_in_memory(
                 concerns = release.concerns
                 if compare and (promises_of(recipe) or others_of(recipe, release.manifest.rows.published)):
                     frame = read(recipe.require_source())
-                    found = (other_method(recipe, frame), costly_promise(recipe, frame))
+                    lost = loss_of(recipe, some_rows(frame))
+                    found = (other_method(recipe, frame, lost), costly_promise(recipe, frame, lost))
                     concerns += tuple(one for one in found if one is not None)
                 if strict:
                     refuse(concerns)

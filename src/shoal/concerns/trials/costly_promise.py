@@ -20,10 +20,15 @@ def promises_of(recipe: Recipe) -> list[Requirement]:
     return [one for one in recipe.require if getattr(one, "column", None) and recipe.method.protects == "cells"]
 
 
-def costly_promise(recipe: Recipe, frame: pl.DataFrame) -> Concern | None:
-    """The one promise without which far less would be lost, or all of them where each alone makes little difference."""
+def costly_promise(recipe: Recipe, frame: pl.DataFrame, lost: float | None = None) -> Concern | None:
+    """The one promise without which far less would be lost, or all of them where each alone makes little difference.
+
+    What the recipe loses on some rows is given where it is known.
+    """
     promises, rows = promises_of(recipe), some_rows(frame)
-    lost = loss_of(recipe, rows) if promises else None
+    if not promises:
+        return None
+    lost = loss_of(recipe, rows) if lost is None else lost
     if lost is None or lost <= LITTLE:
         return None
     tried = [([one], _loss_without(recipe, [one], rows)) for one in promises]

@@ -23,13 +23,16 @@ def others_of(recipe: Recipe, n_rows: int) -> list[str]:
     return [name for name, most in others.items() if name != own.name and n_rows <= most]
 
 
-def other_method(recipe: Recipe, frame: pl.DataFrame) -> Concern | None:
-    """The method that would lose least of those that are quick enough, if the one that was taken loses much more."""
+def other_method(recipe: Recipe, frame: pl.DataFrame, lost: float | None = None) -> Concern | None:
+    """The method that would lose least of those that are quick enough, if the one that was taken loses much more.
+
+    What the recipe loses on some rows is given where it is known.
+    """
     others, rows = others_of(recipe, frame.height), some_rows(frame)
     if not others:
         return None
     k = getattr(recipe.method, "k", 0)
-    lost = loss_of(recipe, rows)
+    lost = loss_of(recipe, rows) if lost is None else lost
     tried = {name: loss_of(recipe, rows, method=METHODS[name](k=k)) for name in others}
     found = {name: loss for name, loss in tried.items() if loss is not None}
     if lost is None or not found:
