@@ -140,18 +140,26 @@ def with_choices(choices, method=None, tree=None, **options):
     return frame, schema, shoal.anonymize(frame, schema, method or shoal.Personal(), publish=aliases, seed=1 << 70)
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize(("chose", "shown"), [(3, 1), (2, 3), (1, 2)])
-def test_people_whose_choice_was_not_followed(name, chose, shown):
-    """Release and key are those of a table in which one person chose otherwise; all values are theirs."""
-    choices = [1, 2, 3, 3, 2, 1] * 4
-    choices[5] = shown
-    method, publish = METHODS[name]
-    frame = FRAME.with_columns(show=pl.Series(choices))
+CHOICES = [1, 2, 3, 3, 2, 1] * 4
+
+
+@pytest.fixture(scope="module", params=METHODS)
+def chosen(request):
+    """A table with choices, and its release."""
+    method, publish = METHODS[request.param]
+    frame = FRAME.with_columns(show=pl.Series(CHOICES))
     hiding = [*publish, shoal.Aliases("disease")]
     release = shoal.anonymize(frame, CHOICE, method, publish=hiding, seed=1 << 70)
     release.verify(original=frame, schema=CHOICE)
-    true = frame.with_columns(show=pl.Series([*choices[:5], chose, *choices[6:]]))
+    return frame, release
+
+
+@pytest.mark.parametrize(("chose", "shown", "row"), [(3, 1, 5), (2, 3, 3), (1, 2, 4)])
+def test_people_whose_choice_was_not_followed(chosen, chose, shown, row):
+    """Release and key are those of a table in which one person chose otherwise; all values are theirs."""
+    frame, release = chosen
+    assert CHOICES[row] == shown
+    true = frame.with_columns(show=pl.Series([*CHOICES[:row], chose, *CHOICES[row + 1 :]]))
     with pytest.raises(shoal.GuaranteeError, match=OTHERWISE):
         release.verify(original=true, schema=CHOICE)
     release.verify(original=true)  # without the schema nobody knows which column has the choices
