@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -60,6 +61,13 @@ def with_exchanged(frame, column, one, other):
     return frame.with_columns(pl.Series(column, values))
 
 
+@cache
+def released_exchanged(name, column):
+    """A table in which two people have each other's value, and its release."""
+    other = with_exchanged(FRAME, column, 0, 23)
+    return other, released(other, name, (column,))
+
+
 def refused(release, frame, **options):
     """Whether a release is refused with an input, and for the one reason."""
     try:
@@ -73,8 +81,7 @@ def refused(release, frame, **options):
 @pytest.mark.parametrize("column", ["disease", "income"])
 def test_two_people_whose_values_are_exchanged(name, column):
     """Release and key fit each other; both are those of another table, in which every value is as frequent."""
-    other = with_exchanged(FRAME, column, 0, 23)
-    release = released(other, name, (column,))
+    other, release = released_exchanged(name, column)
     assert not refused(release, other, schema=SCHEMA)
     assert refused(release, FRAME, schema=SCHEMA) is True
 
@@ -100,7 +107,7 @@ def test_rows_that_were_left_out_are_no_reason_to_refuse():
 
 def test_values_without_a_known_place_are_passed_over():
     """Without the schema nobody knows which values are below a node of a hierarchy; ages are still compared."""
-    release = released(with_exchanged(FRAME, "disease", 0, 23), "text")
+    _, release = released_exchanged("text", "disease")
     assert any(node.height for column in release.manifest.layout.quasi for node in column.nodes)
     assert refused(release, FRAME)
 
@@ -240,9 +247,8 @@ def test_overlapping_cells_against_the_slow_way(data):
 
 
 def test_too_many_pairs_are_counted_row_by_row(monkeypatch):
-    other = with_exchanged(FRAME, "disease", 0, 23)
     monkeypatch.setattr(meanings, "MOST_PAIRS", 3)
     for name in COVERS:
-        release = released(other, name)
+        other, release = released_exchanged(name, "disease")
         assert not refused(release, other, schema=SCHEMA)
-    assert refused(released(other, "text"), FRAME, schema=SCHEMA)
+    assert refused(released_exchanged("text", "disease")[1], FRAME, schema=SCHEMA)
