@@ -8,6 +8,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
+from requests import Session
 from schemathesis.checks import not_a_server_error
 
 from shoal.vault.app import create
@@ -55,9 +56,9 @@ def test_no_request_makes_the_server_fail(tmp_path, who, requests):
     vault = made(tmp_path)
     vault.grant()
     given = {} if who is None else {"Authorization": f"Bearer {vault.tokens[who]}"}
-    with served(vault.service) as site:
+    with served(vault.service) as site, Session() as session:  # one connection for all requests
         for case in requests:
-            answer = case.call(base_url=site.url, headers=given)
+            answer = case.call(base_url=site.url, headers=given, session=session)
             case.validate_response(answer, checks=[not_a_server_error])
         assert site.ask("GET", "/v1/health").status == 200
     assert vault.service.verify_audit().whole
