@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -33,7 +34,9 @@ def uri(request, tmp_path) -> str:
     return request.getfixturevalue("servers")()
 
 
+@cache
 def release_of(method=None, **given):
+    """Made once: no test changes it."""
     return shoal.anonymize(PEOPLE, SCHEMA, method or shoal.Mondrian(k=4), seed=1, **given)
 
 
