@@ -7,6 +7,7 @@ Either could carry a message. Here a field has to be known, in its place, of its
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from shoal.errors import GuaranteeError, Problem, Problems
@@ -64,6 +65,11 @@ class Shape:
     habits: frozenset[str] = frozenset()
     refused: dict[int, str] = field(default_factory=dict)
     code: int = 12
+
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """Fields that every structure of this shape has."""
+        return frozenset(name for name, _ in self.fields.values()) - self.varying - self.habits
 
 
 Kind = WholeField | Flag | TextField | Many | Shape
@@ -127,8 +133,7 @@ class Reader:
         return found
 
     def _check_names(self, shape: Shape, found: dict[str, Any]) -> None:
-        names = {name for name, _ in shape.fields.values()}
-        if names - found.keys() - shape.varying - shape.habits:
+        if not shape.needed <= found.keys():
             self._note(f"lacks a field that every {shape.name} has")
         habits = shape.habits & found.keys()
         if self._habits.setdefault(shape.name, habits) != habits:
