@@ -140,8 +140,10 @@ def test_errors_of_inner_kernels_reach_python():
 
 
 PROGRAM = """
-import json, os, sys, tempfile, numpy as np
+import json, os, sys, tempfile, numba, numpy as np
 from shoal.kernels.cluster.points import sort
+if len(sys.argv) > 2:
+    numba.njit(lambda x: 3 * x)(1)  # so that not every process loads what compiles
 children = []
 for dtype in sys.argv[1:]:
     said = [tempfile.TemporaryFile("w+") for _ in "oe"]
