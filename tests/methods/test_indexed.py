@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -91,12 +92,17 @@ def labels(monkeypatch, least, task, method):
     return method.partition(task, np.random.default_rng(3)).labels
 
 
+@cache
+def task_of(table):
+    frame = table(np.random.default_rng(7), 230)
+    schema = shoal.Schema(quasi={name: NAME if kind == pl.String else NUMBER for name, kind in frame.schema.items()})
+    return Task.of(prepare(frame, schema))
+
+
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_labels_are_those_of_a_scan(table, method, monkeypatch):
-    frame = table(np.random.default_rng(7), 230)
-    schema = shoal.Schema(quasi={name: NAME if kind == pl.String else NUMBER for name, kind in frame.schema.items()})
-    task = Task.of(prepare(frame, schema))
+    task = task_of(table)
     assert np.array_equal(labels(monkeypatch, 2, task, method), labels(monkeypatch, 10**9, task, method))
 
 
