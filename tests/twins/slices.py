@@ -38,20 +38,21 @@ def joined(slices: Bucket) -> Bucket:
             both = []
             for one in near:
                 agreeing = [two for two in lines if fits({key: one[key] for key in one if key != TIMES}, two)]
-                both += [{**one, **two, TIMES: times(one) * times(two) / total(agreeing)} for two in agreeing]
+                n_agreeing = total(agreeing)
+                both += [{**one, **two, TIMES: Fraction(times(one) * times(two), n_agreeing)} for two in agreeing]
             lines = both
         apart.append(lines)
     return apart
 
 
-def times(line: Line) -> Fraction:
+def times(line: Line) -> int | Fraction:
     """How many rows a line stands for."""
-    return line.get(TIMES, Fraction(1))
+    return line.get(TIMES, 1)
 
 
-def total(lines: Sequence[Line]) -> Fraction:
+def total(lines: Sequence[Line]) -> int | Fraction:
     """How many rows lines stand for."""
-    return sum((times(line) for line in lines), Fraction(0))
+    return sum(times(line) for line in lines)
 
 
 def fits(person: Line, line: Line) -> bool:
@@ -65,14 +66,18 @@ def shares(person: Line, buckets: Mapping[Any, Bucket], name: str) -> dict[Any, 
     for slices in buckets.values():
         weight = Fraction(1)
         for lines in slices:
-            weight *= total([line for line in lines if fits(person, line)]) / total(lines)
+            here = total([line for line in lines if fits(person, line)])
+            weight *= Fraction(here, total(lines)) if here else 0
+            if weight == 0:
+                break
         if weight == 0:
             continue
         weights += weight
         home = next(lines for lines in slices if name in lines[0])
         beside = [line for line in home if fits(person, line)]
+        each = weight / total(beside)
         for line in beside:
-            values[line[name]] = values.get(line[name], 0) + weight * times(line) / total(beside)
+            values[line[name]] = values.get(line[name], 0) + each * times(line)
     return {value: share / weights for value, share in values.items()}
 
 
