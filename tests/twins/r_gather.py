@@ -115,8 +115,9 @@ def with_outliers(d2, k, epsilon):
     n_outliers = floor(epsilon * n)
     if n_outliers == 0:
         return r_gather(d2, k)
+    kth = [sorted(row)[k - 1] for row in d2]
     for reach in sorted({x for row in d2 for x in row}):
-        dense = [row for row in range(n) if sum(x <= reach for x in d2[row]) >= k]
+        dense = [row for row in range(n) if kth[row] <= reach]
         if len(dense) >= n - n_outliers:
             break
     labels, centres = [-1] * n, []
