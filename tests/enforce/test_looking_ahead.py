@@ -200,7 +200,8 @@ def test_a_group_that_is_said_to_stay_cannot_be_dissolved(kind, loss, with_threa
         measure = loss_of(task, space, loss, False, Groups(labels))
         search = Search(space, task.encoded, labels, k, None, measure)
         near = rng.integers(n, size=(n, 4))
-        near[:, 0] = [rng.choice(np.flatnonzero(labels == label)) for label in labels]
+        members, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)
+        near[:, 0] = members[(np.cumsum(sizes) - sizes)[labels] + rng.integers(sizes[labels])]
         parts = search._partition, search._loss, search._nearby._replace(near=near)
         n_groups = len(search._partition.groups)
         relieve_all(*parts, 0, n_groups)
