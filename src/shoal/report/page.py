@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from shoal.disk.recovery import settle
 from shoal.errors import Problem, SourceError
@@ -15,6 +15,9 @@ from shoal.release.manifest import is_release
 from shoal.release.private_files import write_outside
 from shoal.report.blocks import Chart, Section
 from shoal.report.charts import svg
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 EDITIONS = {"public": "Public edition", "holder": "Holder's edition: keep it to yourself"}
 CLOSING = {
@@ -40,15 +43,12 @@ class Page:
     @cached_property
     def html(self) -> str:
         """The page as text: it opens offline and prints."""
-        from jinja2 import Environment, StrictUndefined
         from markupsafe import Markup
 
-        text = files("shoal.report").joinpath("template.html").read_text(encoding="utf-8")
-        made = Environment(autoescape=True, undefined=StrictUndefined).from_string(text)
         charts = [block for section in self.sections for block in section.blocks if isinstance(block, Chart)]
         # What Vega draws is escaped already.
         drawn = {id(one): Markup(svg(one.spec, at)) for at, one in enumerate(charts) if one.spec is not None}  # noqa: S704
-        return made.render(
+        return _template().render(
             title=self.title, lead=self.lead, sections=self.sections, drawn=lambda block: drawn.get(id(block)),
             edition=self.edition, edition_words=EDITIONS[self.edition], closing=CLOSING[self.edition],
         )  # fmt: skip
@@ -71,6 +71,15 @@ class Page:
 
         # In a frame of its own: styles of the page and of the notebook do not meet.
         return f'<iframe title="{escape(self.title)}" srcdoc="{escape(self.html)}" width="100%" height="600"></iframe>'
+
+
+@cache
+def _template() -> Template:
+    """What every page is made of, compiled once in a process: that takes longer than to fill it in."""
+    from jinja2 import Environment, StrictUndefined
+
+    text = files("shoal.report").joinpath("template.html").read_text(encoding="utf-8")
+    return Environment(autoescape=True, undefined=StrictUndefined).from_string(text)
 
 
 def check_place(target: Path, *, overwrite: bool) -> None:
