@@ -460,8 +460,11 @@ STOPPING = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 LAUNCHER = """
 import json, os, signal, sys, time, traceback
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which it is not under nohup
-import shoal.methods.mondrian, shoal.pipeline, shoal.published.writing
-from shoal.cli import main
+import numba
+import shoal.methods.mondrian, shoal.pipeline, shoal.published.writing, shoal.concerns.trials.other_method
+from shoal.cli import app, main
+numba.njit(lambda x: x)(1)  # makes ready what every kernel needs
+app._commands()
 def wait(*_):
     print("ready", os.getpid(), flush=True)
     time.sleep(60)

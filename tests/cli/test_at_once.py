@@ -21,7 +21,7 @@ SERIES = RECIPE.replace('name = "mondrian"\nk = 3', 'name = "m-invariance"\nm = 
 LAUNCHER = """
 import contextlib, importlib, json, os, sys
 import numba
-from shoal.cli import main
+from shoal.cli import app, main
 import shoal.concerns.trials.other_method as others, shoal.pipeline, shoal.series, shoal.release.sealed as sealed
 sealed.COST, others.others_of = (4, 8, 1), lambda *_: []
 os.environ["SHOAL_PASSPHRASE"] = "several unrelated words"
@@ -36,6 +36,7 @@ def run(arguments, name):
             print(*sys.modules, file=file)
         os._exit(end.code or 0)
 numba.njit(lambda x: x)(1)  # makes ready what every kernel needs
+app._commands()
 for batch in json.loads(sys.argv[1]):
     children = []
     for number, arguments in enumerate(batch):

@@ -220,7 +220,7 @@ print("the script runs", flush=True)
 rows = range(60)
 people = polars.DataFrame({"name": [f"{row:05000}" for row in rows], "age": rows})  # more than a pipe holds
 schema = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()})
-asked = {"methods": ["mondrian"], "k": [3], "budget": shoal.Budget(jobs=1, memory=2**50)}  # in a process beside this one
+asked = {"methods": ["mondrian"], "k": [3], "budget": shoal.Budget(jobs=1, memory=2**50)}  # in a process apart
 print(shoal.compare(people, schema, **asked), flush=True)
 class Own(shoal.Mondrian): pass
 print(shoal.compare(people, schema, **asked))
