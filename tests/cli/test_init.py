@@ -19,7 +19,7 @@ CANARY = "Xyzzyplugh"
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    people = shoal.sample.people(300, 3).with_columns(
+    people = shoal.sample.people(150, 3).with_columns(
         pl.when(pl.int_range(pl.len()) == 7).then(pl.lit(CANARY)).otherwise(pl.col("occupation")).alias("occupation")
     )
     people.write_csv("people.csv")
@@ -43,7 +43,7 @@ def test_init_and_run_of_the_sample_without_edits(place, call):
     assert CANARY not in (place / "recipe.toml").read_text()
     status, out, _ = call("run", "recipe.toml")
     assert status == 0
-    assert "300 published of 300" in out
+    assert "150 published of 150" in out
 
 
 def test_no_role_and_no_figure_is_cut_where_names_are_long(place, call, monkeypatch):
@@ -138,12 +138,12 @@ def test_json_has_requirements_confidence_and_warnings(place, call):
 def test_people_who_repeat_are_counted(place, call):
     people = pl.read_csv("people.csv", infer_schema=False).with_row_index("n")
     numbered = people.select(pl.format("P{}", pl.col("n") * 7919 + 100_000).alias("patient_id"), pl.exclude("n"))
-    pl.concat([numbered, numbered.head(100)]).write_csv("visits.csv")
+    pl.concat([numbered, numbered.head(50)]).write_csv("visits.csv")
     assert call("init", "visits.csv")[0] == 0
     assert read_entries("recipe.toml")["columns"]["patient_id"] == {"role": "person"}
     status, out, _ = call("run", "recipe.toml")
     assert status == 0
-    assert "400 published of 400" in out
+    assert "200 published of 200" in out
 
 
 UNFINISHED = {
