@@ -78,6 +78,9 @@ def test_all_that_can_be_tried(place, call):
     said = " ".join(out.split())
     assert "membership was not tried: compares with people who are not in the release, and none are given" in said
     assert "divergence was not tried: column" in said
+    assert "and none are given; give control= (--control TABLE)" in said
+    assert "and none is given; give Background(releases=[...]) (--other RELEASE)" in said
+    assert "gain: the difference, which is what the release adds" in said
 
 
 def test_one_attack_with_its_parameters_and_a_background(place, call):
@@ -141,17 +144,6 @@ def test_the_list_of_attacks(call):
     for one in listed:
         assert {"title", "knows", "succeeds", "against", "needs", "reference", "parameters"} <= set(one)
     assert "knows" in call("attacks")[1]
-
-
-def test_what_the_figures_mean(place, call):
-    out = " ".join(call("attack", "release", "--original", "recipe.toml")[1].split())
-    assert "gain: the difference, which is what the release adds" in out
-
-
-def test_what_was_not_tried_says_what_to_give(place, call):
-    out = " ".join(call("attack", "release", "--original", "recipe.toml")[1].split())
-    assert "and none are given; give control= (--control TABLE)" in out
-    assert "and none is given; give Background(releases=[...]) (--other RELEASE)" in out
 
 
 def test_an_attack_without_parameters_has_no_table_of_them(call):
