@@ -12,8 +12,11 @@ import shoal
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
-    shoal.sample.people(100, seed=1).write_csv(folder / "people.csv")
-    recipe = shoal.Recipe(shoal.sample.schema(), shoal.Mondrian(k=4), shoal.Source(path="people.csv"), seed=1)
+    people = shoal.sample.people(100, seed=1).drop("sex", "postcode", "marital_status")
+    people.write_csv(folder / "people.csv")
+    schema = shoal.sample.schema()
+    schema = replace(schema, quasi={name: schema.quasi[name] for name in ("age", "education", "occupation")})
+    recipe = shoal.Recipe(schema, shoal.Mondrian(k=4), shoal.Source(path="people.csv"), seed=1)
     (folder / "recipe.toml").write_text(recipe.to_toml())
     return folder
 
