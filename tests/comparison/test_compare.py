@@ -154,30 +154,13 @@ def test_budgets_that_cannot_be(bad):
 # -- processes -------------------------------------------------------------------------------------------------------
 
 
-def test_processes_give_the_figures_of_one_and_one_that_dies_is_told_and_replaced(monkeypatch):
-    crews = []
-
-    class Crew(workers._Crew):
-        def __init__(self, *given):
-            super().__init__(*given)
-            crews.append(self)
-
-    monkeypatch.setattr(workers, "_Crew", Crew)
-    every, side = recipes(METHODS, (3, 6)), {}
-    for name, outcome in side_by_side(every, Table(PEOPLE), 2):
-        side[name] = outcome
-        if len(side) == 1:
-            for _, process in crews[0].idle:
-                process.kill()
-                process.join()
-    assert [one.failed is None for one in side.values()].count(False) <= 1
-    assert set(side) == set(every)
-    assert any(one.failed is None for one in list(side.values())[1:])
-    alone = dict(one_by_one(every, Table(PEOPLE)))
+def test_processes_give_the_figures_of_one():
+    side = dict(side_by_side(recipes(METHODS, (3, 6)), Table(PEOPLE), 2))
+    alone = dict(one_by_one(recipes(METHODS, (3, 6)), Table(PEOPLE)))
     assert list(alone) == ["mondrian k=3", "mondrian k=6", "caat k=3", "caat k=6"]
-    for name in (name for name, one in side.items() if one.failed is None):
-        assert alone[name].figures.keys() == side[name].figures.keys()
-        assert all(value == side[name].figures[key] for key, value in alone[name].figures.items() if key != "seconds")
+    for name, one in alone.items():
+        assert one.figures.keys() == side[name].figures.keys()
+        assert all(one.figures[key] == side[name].figures[key] for key in one.figures if key != "seconds")
 
 
 def test_who_needs_more_memory_than_there_is_is_ended_and_said():
@@ -210,6 +193,21 @@ def test_what_is_not_done_in_time_is_ended():
     assert time.monotonic() - begun < 30
     assert set(found) == set(recipes(METHODS, (2, 3, 4)))
     assert any(one.failed == "the time was over before it ended" for one in found.values())
+
+
+def test_a_process_that_dies_is_told_and_replaced(monkeypatch):
+    every = recipes(METHODS, (3, 6))
+    crew = workers._Crew(Table(PEOPLE), 1, None)
+    found = {}
+    for name, outcome in crew.work(every, None):
+        found[name] = outcome
+        if len(found) == 1:
+            for _, process in crew.idle:
+                process.kill()
+                process.join()
+    assert [one.failed is None for one in found.values()].count(False) <= 1
+    assert set(found) == set(every)
+    assert any(one.failed is None for one in list(found.values())[1:])
 
 
 BEGINS_AT_ONCE = """
