@@ -122,6 +122,15 @@ def test_a_shared_value_that_is_frequent_counts_no_more_than_it_is_there():
     assert found.chances(table[:1]) == {"s": pytest.approx(2 / 3, rel=1e-14)}
 
 
+def test_lines_that_share_a_value_belong_together_as_often_as_there_are_ways():
+    """Of w and v, three in four have p: 2 * 3 / 4 rows against 1 * 2 / 4; one slice alone says two in three."""
+    rows = {"a": list("wwxxwxxx"), "b": list("uvvvuuvv"), "s": list("ppppqqqq")}
+    table = pl.DataFrame({"bucket": [1] * 8, **rows})
+    found = read(table, layout_of([["a", "s"], ["b", "s"]])).joined()
+    assert found.chances(table) == {"s": pytest.approx(3 / 4, rel=1e-14)}
+    assert found.chances_of_all() == {"s": pytest.approx(3 / 4, rel=1e-14)}
+
+
 def largest_beside(buckets, layout, name):
     """The largest share of a value beside a combination of quasi-identifiers, in any bucket."""
     quasi = {column.name for column in layout.quasi}
