@@ -410,7 +410,8 @@ def test_bad_input(place, call, bad):
         (["demo", "--rows", "0"], "--rows: needs a whole number of at least 1, got 0"),
         (["demo", "--rows", "10", "--k", "50", "--out", "a/b/c"], "use a k of at most 10"),
         (["run", "recipe.toml", "--no-strict"], "--no-strict: unknown flag; did you mean '--strict'?"),
-        (["run", "recipe.toml", "--path", "x.csv"], "--path: unknown flag"),
+        (["run", "recipe.toml", "--path", "x.csv"], "--path: says how a table is read, which the recipe does"),
+        (["run", "recipe.toml", "--missing-values", "NA"], "write missing_values = ... below its [source]"),
         (["run", "recipe.toml", "--out", "x" * 300], "its name is not a valid file name"),
     ],
 )

@@ -1,8 +1,9 @@
 """Days of a calendar as the order of a column."""
 
 import re
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -97,6 +98,15 @@ class TestCalendar:
         assert len(Days(first, first + timedelta(days=MOST - 1))) == MOST
         with pytest.raises(ParameterError):
             Days(first, first + timedelta(days=MOST))
+
+    @pytest.mark.parametrize("kind", [pd.Timestamp, datetime.fromisoformat])
+    def test_midnights_are_days(self, kind):
+        assert Days(kind("1990-01-02"), kind("1990-02-01")) == Days("1990-01-02", "1990-02-01")
+
+    @pytest.mark.parametrize("first", [datetime(1990, 1, 2, 8), datetime(1990, 1, 2, tzinfo=UTC)])
+    def test_times_are_none(self, first):
+        with pytest.raises(ParameterError, match="needs a day written YYYY-MM-DD"):
+            Days(first, "1990-02-01")
 
     def test_a_schema_shows_its_ends_and_not_every_day(self):
         kind = Ordinal(Days("1920-01-01", "2020-12-31", "D.M.YYYY"))
@@ -323,6 +333,11 @@ class TestProposed:
         assert column.days == Days("1949-01-01", "1990-12-31")
         assert "runs of days" in column.reason
         assert found.to_schema().quasi["birth_date"] == Ordinal(column.days)
+
+    def test_the_form_that_is_told_is_that_of_the_recipe(self):
+        column = profile(pl.DataFrame({"birth_date": ["3.1.1990", "24.12.1991"] * 10})).columns[0]
+        assert column.days.form == "D.M.YYYY"
+        assert "dates of the form D.M.YYYY are shown" in column.reason
 
     @pytest.mark.parametrize("unit", ["ms", "us", "ns"])
     def test_midnights_are_days_as_they_are_in_a_run(self, unit):

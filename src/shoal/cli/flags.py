@@ -190,13 +190,17 @@ def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, s
     from shoal.errors import did_you_mean
     from shoal.settings import SETTINGS
     from shoal.spec import YesNo
+    from shoal.table.sources import Source
 
+    reading = {one.name for one in Source.parameters()}
     taken = ", ".join(f"--{name.replace('_', '-')}" for name in homes if name not in SETTINGS)
     otherwise = f"method, publisher and --refine take {taken}; --help shows all others"
     for name, text in flags.items():
         if name not in homes:
             near = did_you_mean(name.removeprefix("no_"), (*homes, *FURTHER), otherwise).replace("mean '", "mean '--")
             what, fix = ("is not a flag of this command", "leave it out") if name in FURTHER else ("unknown flag", near)
+            if name in reading:
+                what, fix = "says how a table is read, which the recipe does", f"write {name} = ... below its [source]"
             problems.add(f"--{name.replace('_', '-')}", what, fix)
             continue
         if text is None and not isinstance(homes[name][0][1], YesNo):

@@ -52,7 +52,8 @@ class LDiversity(ColumnRequirement):
     measures: ClassVar[str] = "l"
     paper: ClassVar[str] = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, l-Diversity, ICDE 2006"
     advice: ClassVar[str] = (
-        "prevents classes that disclose a value; prefer entropy, because distinct lets 99 of 100 rows share a value"
+        "prevents classes that disclose a value; entropy and recursive bound what most rows share, distinct lets 99 of "
+        "100 rows share a value"
     )
 
     column: str = param(ColumnName(), "sensitive column")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import ClassVar
 
 import polars as pl
@@ -48,7 +48,9 @@ class ADay:
 def _as_day(value: object) -> date | None:
     if isinstance(value, str):
         return day_of(value, ISO) if len(value) == len(ISO) else None
-    return value if isinstance(value, date) and not isinstance(value, datetime) else None
+    if isinstance(value, datetime):  # a Timestamp of pandas is one: midnight of no time zone is the day itself
+        return value.date() if value.tzinfo is None and value.time() == time() else None
+    return value if isinstance(value, date) else None
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ class Days(Spec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "first", str(self.first))
-        object.__setattr__(self, "last", str(self.last))
+        for name in ("first", "last"):
+            object.__setattr__(self, name, str(_as_day(getattr(self, name))))
         n_days = self._n_days()
         if n_days < 1:
             raise ParameterError(Problem("Days(last=)", "is before the first day", "exchange the two"))

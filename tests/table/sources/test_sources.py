@@ -419,7 +419,8 @@ class TestSqlite:
             'INSERT INTO "a.b" VALUES (2)',
         )
         with pytest.raises(
-            SourceError, match=r'has 2 tables, and none was chosen; give table= or query=; tables: "a\.b", b'
+            SourceError,
+            match=r'has 2 tables, .*; give table or query \(flags --table, --query\); tables: "a\.b", b',
         ):
             read(path)
         with pytest.raises(SourceError, match=r"has no table 'bb'; did you mean 'b'\? tables"):

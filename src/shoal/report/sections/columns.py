@@ -8,7 +8,7 @@ from shoal.report.facts import Facts
 
 FORMS = {
     "interval": "interval",
-    "order": "range of ordered categories",
+    "order": "range in its order",
     "node": "node of a hierarchy",
     "set": "set of values",
     "value": "average of its group",

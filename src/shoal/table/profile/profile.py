@@ -183,6 +183,7 @@ def _as_days(column: ColumnProfile, counts: pl.DataFrame) -> ColumnProfile:
     if days is None:
         return column
     reason = column.reason.replace(SHOWN_AS_NODES, "are shown as runs of days")
+    reason = reason.replace(f"form {column.hierarchy.form} ", f"form {days.form} ")
     return replace(column, kind="ordinal", hierarchy=None, days=days, reason=reason)
 
 

@@ -24,7 +24,8 @@ def statement(source: Source, tables: Callable[[], list[str]], where: str) -> st
         known = tables()
         if len(known) != 1:
             what = f"has {len(known)} tables, and none was chosen"
-            fix = f"give table= or query=; tables: {some(known, 50)}" if known else "create a table first"
+            fix = f"give table or query (flags --table, --query); tables: {some(known, 50)}"
+            fix = fix if known else "create a table first"
             raise SourceError(Problem(where, what, fix))
         table = known[0]
     return f"SELECT * FROM {quoted(table)}"  # noqa: S608 - quoted
