@@ -291,6 +291,24 @@ def test_what_is_no_frame_of_spark(spark):
         anonymize(table(300), SCHEMA, shoal.KMember(k=5))
 
 
+@pytest.mark.parametrize("part_rows", [30, 600], ids=["parts", "one block"])
+def test_names_that_spark_reads_in_its_own_way(spark, part_rows):
+    """A point is a way into a structure to Spark, a backtick quotes, and `age` is `Age`."""
+    shown = {"age.2": "age", "`dis`ease.": "disease", "Age": "sex"}
+    frame = shoal.sample.people(90, seed=2).select("age", "sex", "disease")
+    frame = frame.select(*(pl.col(own).alias(name) for name, own in shown.items()), age=pl.lit("unlike Age"))
+    schema = shoal.Schema(
+        quasi={"age.2": shoal.Numeric(), "Age": shoal.Nominal()}, sensitive=["`dis`ease."], rest="drop"
+    )
+    blocks = Blocks(rows=part_rows, part_rows=part_rows, workers=1)
+    release = anonymize(on_spark(spark, frame, 2), schema, shoal.Mondrian(k=4), seed=1, blocks=blocks)
+    assert release.table.columns == ["age.2", "`dis`ease.", "Age"]
+    assert Counter(row[1] for row in release.table.collect()) == Counter(frame["`dis`ease."].to_list())
+    assert release.verify().k >= 4
+    assert not any("unlike" in str(row) for row in release.table.collect())
+    release.close()
+
+
 def test_cells_that_are_no_single_values(spark):
     nested = on_spark(spark, table(300), 1).selectExpr("* except (zip)", "array(zip) AS zip")
     with pytest.raises(SchemaError, match="column 'zip': holds no single values, but arrays"):

@@ -66,7 +66,7 @@ def test_only_counts_that_are_not_0_travel_and_they_add_up():
 def test_pieces_are_of_one_size(monkeypatch):
     monkeypatch.setattr(tasks, "PIECE_ROWS", 4)
     batches = pa.table({"n": list(range(11))}).to_batches(max_chunksize=3)
-    assert [piece["n"].to_list() for piece in tasks._pieces(batches)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10]]
+    assert [piece["n"].to_list() for piece in tasks._pieces(batches, ["n"])] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10]]
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from sqlalchemy import event, select
@@ -131,6 +134,59 @@ def test_a_damaged_backup_and_a_database_that_is_in_use_are_refused(tmp_path):
     (tmp_path / "wrong").write_bytes(b"no gzip")
     with pytest.raises(shoal.SourceError, match="cannot be read"):
         restore(Database(str(tmp_path / "new.db")), tmp_path / "wrong", "sue")
+
+
+def test_a_backup_with_a_bit_that_fell_over_is_refused(tmp_path):
+    vault = used(tmp_path)
+    back_up(vault.service.database, tmp_path / "backup")
+    kept = (tmp_path / "backup").read_bytes()
+    for place in range(12, len(kept), 97):
+        (tmp_path / "wrong").write_bytes(kept[:place] + bytes([kept[place] ^ 16]) + kept[place + 1 :])
+        with pytest.raises(shoal.SourceError, match=r"cannot be read|is damaged"):
+            restore(Database(str(tmp_path / "new.db")), tmp_path / "wrong", "sue")
+
+
+def rewritten(folder: Path, change: Callable[[dict[str, list[dict]]], object]) -> None:
+    """The backup with other rows, by table, and the hash that goes with them."""
+    head, *lines = gzip.decompress((folder / "backup").read_bytes()).split(b"\n")[:-2]
+    rows = defaultdict(list)
+    for name, values in map(json.loads, lines):
+        rows[name].append(values)
+    change(rows)
+    text = b"\n".join([head, *(json.dumps([name, one]).encode() for name in rows for one in rows[name])])
+    (folder / "wrong").write_bytes(gzip.compress(text + b"\n" + hashlib.sha256(text).hexdigest().encode() + b"\n"))
+
+
+CHANGES = {
+    "a table that is none": lambda rows: rows["others"].append({"id": 1}),
+    "a column that is none": lambda rows: rows["people"][0].update(other=1),
+    "a column less": lambda rows: rows["chain"][0].pop("master_key"),
+    "a text for bytes": lambda rows: rows["releases"][0].update(content="several"),
+    "bytes that are none": lambda rows: rows["releases"][0].update(content={"bytes": "a"}),
+    "a list for a text": lambda rows: rows["people"][0].update(name=["ada"]),
+    "a number that is too large": lambda rows: rows["people"][0].update(created=2**63),
+    "half a letter": lambda rows: rows["people"][0].update(name="\ud800"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_rows_that_no_vault_has_are_refused_before_anything_is_restored(change, tmp_path):
+    """The hash at the end is against accidents: anybody can work it out."""
+    vault, target = used(tmp_path), Database(str(tmp_path / "new.db"))
+    back_up(vault.service.database, tmp_path / "backup")
+    rewritten(tmp_path, CHANGES[change])
+    with pytest.raises(shoal.SourceError, match="is no backup of a vault"):
+        restore(target, tmp_path / "wrong", "sue")
+    assert target.revision()[0] is None
+
+
+def test_a_log_that_lacks_an_entry_is_told_when_it_is_restored(tmp_path):
+    vault, target = used(tmp_path), Database(str(tmp_path / "new.db"))
+    back_up(vault.service.database, tmp_path / "backup")
+    rewritten(tmp_path, lambda rows: rows["audit"].pop(2))
+    with pytest.warns(shoal.ShoalWarning, match="the audit log of the backup is broken"):
+        assert restore(target, tmp_path / "wrong", "sue") == 1
+    assert not Service(target, MasterKeys.from_file(tmp_path / "vault.key")).verify_audit().whole
 
 
 def test_no_file_is_overwritten(tmp_path):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+
 from argon2 import Parameters, Type, extract_parameters
+from sqlalchemy.engine import Transaction
 
 from shoal.vault import people
 from support.vaults import REAL_HASHER, made
@@ -48,3 +51,29 @@ def test_a_name_that_nobody_has_takes_as_long_as_one_that_somebody_has(tmp_path,
     assert len(tried) == 4
     assert tried == tried[:1] * 4
     vault.service.database.close()
+
+
+def test_a_new_token_changes_nothing_else_and_no_flag_is_passed_over(tmp_path, call):
+    vault = made(tmp_path)
+    (tmp_path / "password").write_text("several unrelated words")
+    renew = ("vault", "add-researcher", "ada", "--renew", "--database", str(tmp_path / "vault.db"))
+    for more in (("--steward",), ("--password-file", str(tmp_path / "password"))):
+        status, out, err = call(*renew, *more)
+        assert (status, out) == (2, "")
+        assert f"--renew: gives a new token and nothing else, so {more[0]} does not go with it" in err
+    assert call(*renew)[0] == 0
+    vault.service.database.close()
+
+
+def test_what_is_not_kept_is_not_said_to_be_done(tmp_path, call, monkeypatch):
+    vault = made(tmp_path)
+    vault.grant()
+    vault.service.database.close()
+
+    def full(_self) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Transaction, "commit", full)
+    for which in ((), ("--release", "clinic")):
+        _, out, _ = call("vault", "revoke", "ada", *which, "--database", str(tmp_path / "vault.db"))
+        assert out == ""

@@ -149,8 +149,12 @@ def add_researcher(
 ) -> None:
     """Add somebody who may ask; the token is shown once."""
     from shoal.cli import show
+    from shoal.errors import ParameterError, Problem
     from shoal.vault.people import add_person, renew_token
 
+    if renew and (steward or password_file is not None):
+        other = "--steward" if steward else "--password-file"
+        raise ParameterError(Problem("--renew", f"gives a new token and nothing else, so {other} does not go with it"))
     with _service(database, None, sealed=True).changing() as ledger:
         if renew:
             token = renew_token(ledger, _me(), name)
@@ -198,10 +202,11 @@ def revoke(
     with _service(database, None, sealed=True).changing() as ledger:
         if release is None:
             people.remove_person(ledger, _me(), name)
-            say(f"{name} is let in no more.")
+            done = f"{name} is let in no more."
         else:
-            done = grants.revoke(ledger, _me(), name, release, column, operation)
-            say(f"{done} grants of {name} are revoked.")
+            n_grants = grants.revoke(ledger, _me(), name, release, column, operation)
+            done = f"{n_grants} grants of {name} are revoked."
+    say(done)
 
 
 @vault.command("list")

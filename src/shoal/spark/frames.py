@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 import polars as pl
 import pyarrow as pa
 
 
-def frame_of(batch: pa.RecordBatch) -> pl.DataFrame:
-    """Rows as they come from Spark, times as a file has them: in no zone of a session."""
-    found = pl.DataFrame(batch)
+def frame_of(batch: pa.RecordBatch, names: Sequence[str]) -> pl.DataFrame:
+    """Rows as they come from Spark by their names, times as a file has them: in no zone of a session."""
+    found = pl.DataFrame(batch.rename_columns(list(names)))
     zoned = [name for name, dtype in found.schema.items() if isinstance(dtype, pl.Datetime) and dtype.time_zone]
     return found.with_columns(pl.col(name).dt.convert_time_zone("UTC") for name in zoned)
 

@@ -202,7 +202,8 @@ class _Path:
     def _settled(self) -> Reading:
         """The schema as it fits the columns, looked at in an executor: where a header is lacking, names are cells."""
         some = plain_columns(self.df.limit(200), self.df.columns)
-        notes = self.jobs.said(self.jobs.step(some, "settle", self.schema, self.missing_values))
+        columns = list(self.df.columns)
+        notes = self.jobs.said(self.jobs.step(some, "settle", columns, self.schema, self.missing_values))
         if not notes:
             raise SourceError(Problem("table", "has no rows", "nothing can be published of an empty table"))
         settled = opened(notes[0][1])
@@ -217,7 +218,7 @@ class _Path:
         """Pieces in their canonical types, kept by executors, their facts, and how many partitions have rows."""
         followed = self._followed(reading.settled)
         rows = plain_columns(self.df, followed, followed)
-        pieces = self.jobs.keep(self.jobs.step(rows, "clean", reading))
+        pieces = self.jobs.keep(self.jobs.step(rows, "clean", followed, reading))
         n_partitions = int(ran(lambda: pieces.filter("place < 0").count()))
         said = [opened(note) for note in self.jobs.gathered(pieces, "join_facts", n_partitions)]
         found = Problems()
@@ -370,7 +371,8 @@ class _Path:
             "normalise": asked.normalise, "left_out": asked.left_out, "source": self.source,
         }  # fmt: skip
         rows = plain_columns(self.df, self.df.columns).coalesce(1)
-        made = self.jobs.keep(self.jobs.step(rows, "publish_whole", self.schema, asked.method, options))
+        columns = list(self.df.columns)
+        made = self.jobs.keep(self.jobs.step(rows, "publish_whole", columns, self.schema, asked.method, options))
         manifest, receipt, verdict, given, files = opened(self.jobs.said(made)[0][1])
         tables = [
             TableFiles(one.name, [digest], types) for one, (digest, types) in zip(manifest.tables, files, strict=True)

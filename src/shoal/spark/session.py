@@ -109,16 +109,21 @@ def _check_master(spark: Any, master: str | None) -> None:
 
 
 def plain_columns(df: Any, names: Iterable[str], followed: Iterable[str] = ()) -> Any:
-    """Some columns; refuses those among `followed` that hold no single values, and hides what others of them hold."""
+    """Some columns; refuses those among `followed` that hold no single values, and hides what others of them hold.
+
+    They are called by their place, 0 and on: Spark reads points and backticks in a name, and takes `Age` for `age`.
+    """
     problems, chosen, needed = Problems(), [], set(followed)
-    types = {one.name: one.dataType.simpleString().lower() for one in df.schema.fields}
-    for name in names:
-        column = df[f"`{name.replace('`', '``')}`"]
-        if types[name].startswith(_NESTED):
-            column = column.isNull().cast("string").alias(name)
+    numbered = df.toDF(*map(str, range(len(df.columns))))
+    fields = {one.name: (str(place), one.dataType) for place, one in enumerate(df.schema.fields)}
+    for place, name in enumerate(names):
+        number, dtype = fields[name]
+        column, kind = numbered[number], dtype.simpleString().lower()
+        if kind.startswith(_NESTED):
+            column = column.isNull().cast("string")
             if name in needed:
                 fix = "take single values out of it, or give it the role drop"
-                problems.add(f"column {name!r}", f"holds no single values, but {types[name].split('<')[0]}s", fix)
-        chosen.append(column)
+                problems.add(f"column {name!r}", f"holds no single values, but {kind.split('<')[0]}s", fix)
+        chosen.append(column.alias(str(place)))
     problems.raise_if_any(SchemaError)
-    return df.select(*chosen)
+    return numbered.select(*chosen)

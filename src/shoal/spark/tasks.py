@@ -80,9 +80,11 @@ def with_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Entry]:
 # -- pieces ------------------------------------------------------------------------------------------------------------
 
 
-def settle(batches: Iterable[pa.RecordBatch], schema: Schema, missing_values: Markers) -> Iterator[Entry]:
+def settle(
+    batches: Iterable[pa.RecordBatch], columns: Sequence[str], schema: Schema, missing_values: Markers
+) -> Iterator[Entry]:
     """The schema as it fits the columns; some rows tell whether names are names."""
-    frames = [frame_of(batch) for batch in batches]
+    frames = [frame_of(batch, columns) for batch in batches]
     if not frames or not sum(frame.height for frame in frames):
         return
     rows, found = pl.concat(frames), Problems()
@@ -93,13 +95,13 @@ def settle(batches: Iterable[pa.RecordBatch], schema: Schema, missing_values: Ma
     yield Entry(0, SUMMARY, pickle.dumps(settled))
 
 
-def clean(batches: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[Entry]:
+def clean(batches: Iterable[pa.RecordBatch], columns: Sequence[str], reading: Reading) -> Iterator[Entry]:
     """Rows of a table in their canonical types, and in the end the facts of the partition and what is wrong."""
     context = load("pyspark", extra="spark", what="shoal.spark").TaskContext.get()
     partition = 0 if context is None else context.partitionId()
     facts: list[PieceFacts] = []
     problems: list[Problem] = []
-    for number, raw in enumerate(_pieces(batches)):
+    for number, raw in enumerate(_pieces(batches, columns)):
         found = Problems()
         rows, _ = followed_rows(raw, reading, found)
         facts = [together([*facts, PieceFacts.of(rows, reading.settled, raw.height)])]
@@ -110,12 +112,12 @@ def clean(batches: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[Entry
         yield Entry(partition, SUMMARY, pickle.dumps((facts[0], problems[:MOST_PROBLEMS])))
 
 
-def _pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
+def _pieces(batches: Iterable[pa.RecordBatch], columns: Sequence[str]) -> Iterator[pl.DataFrame]:
     """Rows in pieces of one size; the last is smaller."""
     waiting: list[pl.DataFrame] = []
     n_rows = 0
     for batch in batches:
-        waiting.append(frame_of(batch))
+        waiting.append(frame_of(batch, columns))
         n_rows += batch.num_rows
         while n_rows >= PIECE_ROWS:
             rows = pl.concat(waiting)
@@ -281,13 +283,13 @@ def show_rows(
 
 
 def publish_whole(
-    batches: Iterable[pa.RecordBatch], schema: Any, method: Any, options: dict[str, Any]
+    batches: Iterable[pa.RecordBatch], columns: Sequence[str], schema: Any, method: Any, options: dict[str, Any]
 ) -> Iterator[Entry]:
     """A table that is not cut, published in one task; rows in the order that their content gives them."""
     from shoal.pipeline import anonymize
     from shoal.release.parquet_writing import write_parquet
 
-    rows = pl.concat([frame_of(batch) for batch in batches]).rechunk()
+    rows = pl.concat([frame_of(batch, columns) for batch in batches]).rechunk()
     settled = schema.fit(Names.of(rows, schema.roles), Problems())
     rows = rows[content_order(rows, settled)]
     with warnings.catch_warnings():

@@ -176,14 +176,14 @@ def list_people(vault: Vault) -> list[dict[str, Any]]:
 @stewards.post("/people", status_code=201)
 def add_person(vault: Vault, person: Steward, given: NewPerson) -> dict[str, str]:
     """Add somebody; the token is shown this once."""
-    with vault.changing() as ledger:
+    with vault.changing(person) as ledger:
         return {"token": people.add_person(ledger, person.name, given.name, given.role, given.password)}
 
 
 @stewards.post("/people/remove")
 def remove_person(vault: Vault, person: Steward, given: Name) -> dict[str, str]:
     """Let somebody in no more."""
-    with vault.changing() as ledger:
+    with vault.changing(person) as ledger:
         people.remove_person(ledger, person.name, given.name)
     return {"removed": given.name}
 
@@ -198,7 +198,7 @@ def list_grants(vault: Vault) -> list[dict[str, Any]]:
 @stewards.post("/grants", status_code=201)
 def add_grant(vault: Vault, person: Steward, given: NewGrant) -> dict[str, int]:
     """Allow somebody to ask; replaces what she was allowed before."""
-    with vault.changing() as ledger:
+    with vault.changing(person) as ledger:
         expires = ledger.now + int(datetime.timedelta(days=given.days).total_seconds()) * 1_000_000
         what = (given.release, given.column, given.operation, given.budget)
         grants.grant(ledger, person.name, given.name, *what, expires)
@@ -208,7 +208,7 @@ def add_grant(vault: Vault, person: Steward, given: NewGrant) -> dict[str, int]:
 @stewards.post("/grants/revoke")
 def revoke_grant(vault: Vault, person: Steward, given: OldGrant) -> dict[str, int]:
     """Take grants back."""
-    with vault.changing() as ledger:
+    with vault.changing(person) as ledger:
         what = (given.release, given.column, given.operation)
         return {"revoked": grants.revoke(ledger, person.name, given.name, *what)}
 
@@ -235,14 +235,14 @@ def verify_audit(vault: Vault, kept: Annotated[str | None, Query(max_length=64)]
 @stewards.post("/unseal")
 def unseal(vault: Vault, person: Steward, given: GivenKey) -> dict[str, str]:
     """Give the master key."""
-    vault.unseal(person.name, MasterKeys.from_text(given.key, "master key"))
+    vault.unseal(person.name, MasterKeys.from_text(given.key, "master key"), person)
     return {"status": "ok"}
 
 
 @stewards.post("/seal")
 def seal(vault: Vault, person: Steward) -> dict[str, str]:
     """Forget the master key."""
-    vault.seal(person.name)
+    vault.seal(person.name, person)
     return {"status": "sealed"}
 
 

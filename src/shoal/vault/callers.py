@@ -103,7 +103,7 @@ def sign_in_by_token(request: Request, token: str) -> str:
 
 def begin_session(service: Service, person: Person) -> str:
     """A session of somebody who is known."""
-    with service.changing() as ledger:
+    with service.changing(person) as ledger:
         return people.begin_session(ledger, person)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -33,6 +33,8 @@ class Person:
     id: int
     name: str
     role: str
+    shown: str | None = field(default=None, compare=False, repr=False)
+    """The hash of the token, the password or the session that she showed; None where nobody asked for one."""
 
     @property
     def is_steward(self) -> bool:
@@ -114,7 +116,8 @@ def listed(connection: Connection) -> list[dict[str, Any]]:
 
 def by_token(connection: Connection, token: str) -> Person | None:
     """Whose token it is."""
-    return _active(connection.execute(select(people).where(people.c.token_hash == hashed(token))).first())
+    code = hashed(token)
+    return _active(connection.execute(select(people).where(people.c.token_hash == code)).first(), code)
 
 
 def by_password(connection: Connection, name: str, password: str) -> Person | None:
@@ -125,7 +128,7 @@ def by_password(connection: Connection, name: str, password: str) -> Person | No
         _hasher().verify(row.password_hash if known else _nobody(), password)  # type: ignore[union-attr]
     except (VerificationError, InvalidHashError):
         return None
-    return _active(row) if known else None
+    return _active(row, row.password_hash) if known else None  # type: ignore[union-attr]
 
 
 def begin_session(ledger: Ledger, person: Person) -> str:
@@ -141,12 +144,24 @@ def begin_session(ledger: Ledger, person: Person) -> str:
 
 def by_session(connection: Connection, secret: str, now: int) -> Person | None:
     """Whose session it is."""
+    code = hashed(secret)
     found = (
         select(people)
         .join(sessions, sessions.c.person_id == people.c.id)
-        .where(sessions.c.hash == hashed(secret), sessions.c.expires > now)
+        .where(sessions.c.hash == code, sessions.c.expires > now)
     )
-    return _active(connection.execute(found).first())
+    return _active(connection.execute(found).first(), code)
+
+
+def is_let_in(connection: Connection, person: Person) -> bool:
+    """Whether somebody is let in still: not removed since, not signed out, and without a newer token."""
+    row = connection.execute(select(people).where(people.c.id == person.id)).first()
+    if row is None or not row.active or row.role != person.role:
+        return False
+    if person.shown is None or person.shown in (row.token_hash, row.password_hash):
+        return True
+    own = (sessions.c.hash == person.shown) & (sessions.c.person_id == person.id)
+    return connection.execute(select(sessions.c.hash).where(own)).first() is not None
 
 
 def end_session(connection: Connection, secret: str) -> None:
@@ -159,8 +174,8 @@ def hashed(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _active(row: Any) -> Person | None:
-    return Person(row.id, row.name, row.role) if row is not None and row.active else None
+def _active(row: Any, shown: str) -> Person | None:
+    return Person(row.id, row.name, row.role, shown) if row is not None and row.active else None
 
 
 @cache

@@ -56,6 +56,11 @@ class ClockError(VaultError):
         super().__init__(Problem("clock", what, fix))
 
 
+def signed_out() -> UnauthenticatedError:
+    """Who asked is let in no more."""
+    return UnauthenticatedError(Problem("sign-in", "is over", "sign in again, or ask the steward"))
+
+
 def not_allowed() -> NotAllowedError:
     """The one refusal for everything that somebody may not do."""
     return NotAllowedError(Problem("request", "is not allowed", "ask the steward for a grant"))

@@ -24,7 +24,15 @@ from shoal.vault.database import Database, DatabaseError
 from shoal.vault.interpretation import Account, Answer, Held, Interpretation, too_weak
 from shoal.vault.keys import MasterKeys
 from shoal.vault.people import Person
-from shoal.vault.refusals import ClockError, NotAllowedError, UnavailableError, VaultError, not_allowed, sealed
+from shoal.vault.refusals import (
+    ClockError,
+    NotAllowedError,
+    UnavailableError,
+    VaultError,
+    not_allowed,
+    sealed,
+    signed_out,
+)
 from shoal.vault.seen import Seen
 from shoal.vault.tables import chain, failures, sessions
 from shoal.vault.tables import grants as grants_table
@@ -81,12 +89,17 @@ class Service:
         return cls(database, keys), token
 
     @contextmanager
-    def changing(self) -> Iterator[Ledger]:
-        """A transaction: all others who write wait until it ends."""
+    def changing(self, by: Person | None = None) -> Iterator[Ledger]:
+        """A transaction: all others who write wait until it ends.
+
+        `by` is who asked for it, before it was her turn: she may have been removed since.
+        """
         try:
             with self.database.writing() as connection:
                 ledger = Ledger.locked(connection)
                 self._seen.check(connection, ledger)
+                if by is not None and not people.is_let_in(connection, by):
+                    raise signed_out()
                 yield ledger
             self._seen.note(ledger)
         except DatabaseError as error:
@@ -106,9 +119,9 @@ class Service:
         """Whether there is no master key."""
         return self._keys is None
 
-    def unseal(self, actor: str, keys: MasterKeys) -> None:
+    def unseal(self, actor: str, keys: MasterKeys, by: Person | None = None) -> None:
         """Take the master key, if it is the one that opens what is kept."""
-        with self.changing() as ledger:
+        with self.changing(by) as ledger:
             fits = releases.opens_all(ledger.connection, keys)
             ledger.add(actor, "unseal", ledger.vault, "done" if fits else "refused")
         if not fits:
@@ -116,9 +129,9 @@ class Service:
         self._keys = keys
         self._forget()
 
-    def seal(self, actor: str) -> None:
+    def seal(self, actor: str, by: Person | None = None) -> None:
         """Forget the master key and all that it opened."""
-        with self.changing() as ledger:
+        with self.changing(by) as ledger:
             ledger.add(actor, "seal", ledger.vault, "done")
         self._keys = None
         self._forget()
@@ -245,7 +258,7 @@ class Service:
         needed = [held.content.needed(rule) for rule in rules]
         fewest = [held.content.fewest(rule) for rule in rules]
         weak = [too_weak(held, *one, operation) for one in zip(found, fewest, strict=True)]
-        with self.changing() as ledger:
+        with self.changing(person) as ledger:
             allowed = grants.grants_of(ledger.connection, person, held.id, ledger.now)
             budgets = {column: one.budget for (column, what), one in allowed.items() if what == operation}
             account = Account(held, grants.known_to(ledger.connection, person, held.id), budgets)

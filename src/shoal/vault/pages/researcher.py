@@ -15,7 +15,7 @@ from shoal.vault.callers import Vault
 from shoal.vault.interpretation import Interpretation
 from shoal.vault.pages.showing import page, shown_problems
 from shoal.vault.pages.visitors import Signed, for_researchers, own_form
-from shoal.vault.refusals import status_of
+from shoal.vault.refusals import UnauthenticatedError, status_of
 from shoal.vault.service import MOST_RULES
 
 router = APIRouter(dependencies=[Depends(for_researchers), Depends(own_form)])
@@ -127,7 +127,9 @@ def _asking(
     error: ShoalError | None = None,
     told: Interpretation | None = None,
 ) -> HTMLResponse:
-    """A page with a form, and what came of it."""
+    """A page with a form, and what came of it; not for who is let in no more."""
+    if isinstance(error, UnauthenticatedError):
+        raise error
     problems = shown_problems(error.problems, FIELDS) if error else []
     return page(
         request, "interpret.html" if operation == "rules" else "values.html", status_of(error) if error else 200,

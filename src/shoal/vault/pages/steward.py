@@ -15,7 +15,7 @@ from shoal.vault.bodies import MANY, NO_NUL, GivenKey, Name, NewGrant, NewPerson
 from shoal.vault.callers import Vault
 from shoal.vault.pages.showing import filled, go, page, shown_problems
 from shoal.vault.pages.visitors import Signed, for_stewards, own_form
-from shoal.vault.refusals import status_of
+from shoal.vault.refusals import UnauthenticatedError, status_of
 
 router = APIRouter(dependencies=[Depends(for_stewards), Depends(own_form)])
 CHECKED_AT_ONCE = 10_000
@@ -234,7 +234,9 @@ def audit(
 def _page(
     request: Request, template: str, error: ShoalError | None, fields: Mapping[str, str], *, done: str, **shown: Any
 ) -> HTMLResponse:
-    """A page with a form: what is wrong with what was sent, or what was done."""
+    """A page with a form: what is wrong with what was sent, or what was done; not for who is let in no more."""
+    if isinstance(error, UnauthenticatedError):
+        raise error
     status = status_of(error) if error else 200
     problems = shown_problems(error.problems, fields) if error else []
     return page(request, template, status, problems=problems, done=DONE.get(done, ""), **shown)
