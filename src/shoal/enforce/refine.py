@@ -164,12 +164,13 @@ class Search:
         self._loss = measure.state(self._partition)
         known = np.zeros(len(labels), dtype=kernel.ROW)
         known["turn"][self._rows] = np.arange(len(self._rows))
-        turns = np.ones(len(self._rows), dtype=kernel.TURN)
+        turns, found = np.ones(len(self._rows), dtype=kernel.TURN), np.zeros(len(self._rows), dtype=kernel.FOUND)
+        found["since"] = -1
         seen = np.zeros(len(self._partition.groups), dtype=kernel.SEEN)
         seen["changed"] = seen["news"] = 1
         nobody = np.zeros((len(labels), 0), dtype=np.int64)
         watchers, clock = watchers_of(nobody, known["turn"].copy()), np.array([1])
-        self._everywhere = kernel.Search(needs, nobody, known, seen, turns, self._rows, clock, watchers)
+        self._everywhere = kernel.Search(needs, nobody, known, seen, turns, found, self._rows, clock, watchers)
         self.moves = 0
 
     @cached_property

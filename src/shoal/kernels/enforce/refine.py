@@ -35,6 +35,10 @@ TURN = np.dtype([("step", np.bool_), ("chain", np.bool_), ("group", np.bool_)])
 looked in vain; for a chain: its own has; for its group: what a step minds, since it was last tried to dissolve it.
 Turns are a few bytes side by side: to note news, and to pass over rows without, takes next to no time."""
 
+FOUND = np.dtype([("since", np.int64), ("group", np.int64), ("row", np.int64), ("third", np.int64)], align=True)
+"""What the row that has a turn found when it looked ahead, and when that was (-1 for nothing): the group it goes to and
+the row that comes back from there, or, of a chain, the second row, the third group and the third row."""
+
 SEEN = np.dtype([("changed", np.int64), ("news", np.int64), ("tried", np.int64), ("relieved", np.int64)], align=True)
 """What is known of a group: when it last changed; when it did by a chain, or a group near one of its rows; when it was
 last tried to dissolve or to split it, in vain; when it was last noted what its rows would gain it if they left."""
@@ -55,6 +59,7 @@ class Search(NamedTuple):
     rows: Any  # ROW[n]       INOUT
     groups: Any  # SEEN[groups]  INOUT
     turns: Any  # TURN[turns]  INOUT
+    found: Any  # FOUND[turns] INOUT
     order: Any  # int64[turns]  IN   whose turn it is
     clock: Any  # int64[1]    INOUT  the time, which goes on with every change
     watchers: Watchers  #     IN     who has news when a group changes
@@ -173,9 +178,13 @@ def settle(partition: Partition, loss: Any, search: Search, begin: int, end: int
     steps = 0
     for turn in range(begin, end):
         while has_news(search, turn):
-            row = search.order[turn]
+            row, found = search.order[turn], search.found[turn]
             here = partition.label[row]
-            there, back = best_step(partition, loss, search, row)
+            if found.since >= 0 and is_as_before(partition, search, row, found.since):
+                there, back = found.group, found.row
+            else:
+                there, back = best_step(partition, loss, search, row)
+            found.since = -1
             if there < 0:
                 found_no_step(search, turn)
                 break
@@ -184,6 +193,17 @@ def settle(partition: Partition, loss: Any, search: Search, begin: int, end: int
             note_step(partition, loss, search, here)
             note_step(partition, loss, search, there)
     return steps
+
+
+@jit
+def is_as_before(partition: Partition, search: Search, row: int, since: int) -> bool:
+    """Whether a row would find again what it found some time ago: no group that it looks at has changed since."""
+    if not search.near.shape[1]:
+        return search.clock[0] == since  # type: ignore[no-any-return]
+    same = search.groups[partition.label[row]].changed <= since
+    for near in search.near[row]:
+        same = same and search.groups[partition.label[near]].changed <= since
+    return same  # type: ignore[no-any-return]
 
 
 @jit
@@ -256,7 +276,8 @@ def pull(partition: Partition, loss: Any, search: Search, begin: int, end: int) 
         if not search.turns[turn].chain:
             continue
         row, search.turns[turn].chain = search.order[turn], False
-        known, here = search.rows[row], partition.label[row]
+        known, here, found = search.rows[row], partition.label[row], search.found[turn]
+        since, found.since = found.since, -1
         if known.relief >= -LEAST:
             continue
         # One row after the other without a call: to hand over so many arrays takes longer than all the rest.
@@ -264,7 +285,10 @@ def pull(partition: Partition, loss: Any, search: Search, begin: int, end: int) 
             continue
         if search.groups[here].changed <= known.chains and not _is_outdated(partition, search, row, known.chains):
             continue
-        other, last, third = best_chain(partition, loss, search, row)
+        if since >= search.groups[here].changed and not _is_outdated(partition, search, row, since):
+            other, last, third = found.row, found.group, found.third
+        else:
+            other, last, third = best_chain(partition, loss, search, row)
         if other < 0:
             search.rows[row].chains = search.clock[0]
             continue

@@ -79,10 +79,11 @@ def look_for_steps(partition: Partition, loss: Any, search: Search, turns: Any) 
     """
     n = 0
     for turn in turns:
-        there, _ = best_step(partition, loss, search, search.order[turn])
+        there, back = best_step(partition, loss, search, search.order[turn])
         if there < 0:
             found_no_step(search, turn)
         else:
+            note_found(search, turn, there, back, NOBODY)
             n += 1
     return n
 
@@ -95,12 +96,20 @@ def look_for_chains(partition: Partition, loss: Any, search: Search, turns: Any)
     """
     n = 0
     for turn in turns:
-        other, _, _ = best_chain(partition, loss, search, search.order[turn])
+        other, last, third = best_chain(partition, loss, search, search.order[turn])
         if other < 0:
             search.rows[search.order[turn]].chains = search.clock[0]
         else:
+            note_found(search, turn, last, other, third)
             n += 1
     return n
+
+
+@jit
+def note_found(search: Search, turn: int, group: int, row: int, third: int) -> None:
+    """Note what a row has found, for the time when its turn comes."""
+    found = search.found[turn]
+    found.since, found.group, found.row, found.third = search.clock[0], group, row, third
 
 
 # -- whole groups -----------------------------------------------------------------------------------------------------
