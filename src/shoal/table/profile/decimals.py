@@ -38,7 +38,7 @@ class Decimals:
     @property
     def told(self) -> tuple[str, ...]:
         """Each decision in a sentence."""
-        shown = {COMMA: "1.234,5", POINT: "1,234.5"}
+        shown = {COMMA: "1.234,5 or 5,6 %", POINT: "1,234.5 or 5.6 %"}
         return tuple(
             f"Read as numbers such as {shown[key]}, as all their cells are written so: {', '.join(columns)}. "
             f"If they are not, take them out of {key} under [source]."
