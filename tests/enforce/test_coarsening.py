@@ -135,3 +135,53 @@ def test_rows_look_again_while_many_find_a_better_group(loss, monkeypatch):
         settled = coarsening.settle(constraints, measure, np.arange(N), 4, labels)
         lost.append(total_loss(measure, members_of(settled)))
     assert lost[0] > lost[1] > lost[2]
+
+
+def cell_of_all(n):
+    """All rows as one cell: an illness that must resemble the table, and a debt that hardly two rows share."""
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(20, 60, n),
+            "illness": rng.choice(["none", "flu", "gout"], n, p=[0.9, 0.06, 0.04]),
+            "debt": np.where(rng.random(n) < 0.75, 0, rng.integers(1, 10 * n, n)),
+            "pay": rng.permutation(n),
+        }
+    )
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["illness", "debt", "pay"])
+    require = [
+        shoal.TCloseness("illness", t=0.3),
+        *(shoal.LDiversity(name, l=n / 12, variant="entropy") for name in ("debt", "pay")),
+    ]
+    task = Task.of(prepare(frame, schema), require)
+    constraints = Constraints.of(task, np.ones(n, dtype=bool))
+    rows, levels = np.arange(n), np.zeros((1, n), dtype=np.int32)
+    alike = kernel.Alike(constraints.needs, constraints.seen_as, constraints.keys, rows, levels)
+    keys = np.zeros(constraints.n_keys, dtype=kernel.KEY)
+    keys["present"], keys["count"] = np.unique(constraints.keys, return_counts=True)
+    return alike, keys.view(np.recarray), coarsening._scratch(n, constraints).runs
+
+
+def left_in(n, many, monkeypatch):
+    """How many rows are left when all promises are kept, none where they cannot be, and how many looks that took."""
+    alike, keys, runs = cell_of_all(n)
+    looks, look = [], kernel._violation_of
+    for name in ("_leave_out_alike", "_leave_out_some"):
+        monkeypatch.setattr(kernel, name, getattr(getattr(kernel, name), "py_func", getattr(kernel, name)))
+    monkeypatch.setattr(kernel, "MANY", many)
+    with monkeypatch.context() as counted:
+        counted.setattr(kernel, "_violation_of", lambda *given: looks.append(given) or look(*given))
+        kept = kernel._leave_out.py_func(alike, keys, n, 5, runs)
+    assert kept
+    assert look(alike, keys, kernel._present(alike, keys), int(keys["count"].sum()), runs) == 0.0
+    assert (keys["count"] >= 0).all()
+    return int(keys["count"].sum()), len(looks)
+
+
+def test_keys_as_good_to_leave_out_are_tried_together(monkeypatch):
+    """A key of every row, each tried alone, would take looks by the square of the rows, and each look their number."""
+    together, few = left_in(400, 256, monkeypatch)
+    alone, many = left_in(400, 10**6, monkeypatch)
+    assert alone < 400
+    assert together >= 0.95 * alone
+    assert 30 * few < many

@@ -73,9 +73,20 @@ def test_what_all_people_have_besides_others_hides_nobody():
     """Each of ten people has v0, five have v1 as well: whoever knows a person knows v0, however rows are grouped."""
     seen = values(10, 5, people=np.r_[np.arange(10), np.arange(5)])
     assert effective("x", seen) == 1
-    assert fitting("x", seen, 5) == shoal.TCloseness("x", t=0.2)
+    assert fitting("x", seen, 5) == shoal.LDiversity("x", l=2)
+    assert fitting("x", values(20, 2, people=np.r_[np.arange(20), np.arange(2)]), 5) == shoal.TCloseness("x", t=0.2)
     everybody = Classes(np.zeros(15, dtype=np.int64), {"x": seen}, people=seen.people)
     assert all(one.holds(one.achieved(everybody)) for one in alternatives("x", seen, 5))
+
+
+def test_what_nearly_all_people_have_at_some_time_is_not_asked_to_be_as_frequent_in_groups_of_single_rows():
+    """19 of 20 people have v0 in three rows of six: a group of one row each has half as much of it as the table."""
+    people = np.r_[np.repeat(np.arange(19), 3), np.repeat(np.arange(20), 3)]
+    seen = Values(pl.Series(["v0"] * 57 + [f"v{1 + row % 30}" for row in range(60)]), people=people)
+    # exp(-0.95 ln 0.95 - 0.05 ln (0.05 / 30)) = 1.4457
+    assert fitting("x", seen, 5) == shoal.LDiversity("x", l=1.2, variant="entropy")
+    once = Values(pl.Series(["v0"] * 19 + ["v1"]), people=np.arange(20))
+    assert fitting("x", once, 5) == shoal.TCloseness("x", t=0.2)
 
 
 def test_a_proposal_for_people_with_several_rows_runs(tmp_path):
@@ -88,7 +99,7 @@ def test_a_proposal_for_people_with_several_rows_runs(tmp_path):
     described = profile(frame)
     assert described.person == "patient_id"
     text = propose(described, frame, Source(path=tmp_path / "in.csv"), tmp_path / "r.toml").text
-    assert "100.0 % of the people have one value." in text
+    assert "100.0 % of the people have one value besides others, and far fewer of the rows." in text
     assert shoal.run(Recipe.from_toml(text, folder=tmp_path)).table.height == 60
 
 

@@ -275,6 +275,23 @@ def test_of_many_columns_that_lose_much_those_that_lose_most_are_named():
     assert {one.what.split(" ")[1] for one in release.concerns if one.name == "lost-columns"} == {str(len(much))}
 
 
+@pytest.mark.parametrize(
+    ("require", "said"),
+    [
+        ([], "l-diversity prevents this."),
+        ([shoal.TCloseness("ill", t=0.5)], "t-closeness, as promised, allows this; l-diversity does not."),
+    ],
+    ids=["nothing", "t-closeness"],
+)
+def test_a_promise_that_is_made_is_not_said_to_prevent_what_is_there(require, said):
+    """Of a value that most have, classes of it alone are near to the table."""
+    frame = pl.DataFrame({"age": range(20), "ill": ["no"] * 18 + ["yes", "yes"]})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["ill"])
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=4), require=require)
+    alike = "In some class everybody has the same ill: who knows that a person is in it knows that too."
+    assert ("look", f"{alike} {said}") in attention_of(release)
+
+
 def test_what_singles_out_rows_is_said_in_both_editions():
     frame = pl.DataFrame({"age": [20, 21, 22, 60, 61, 62], "w": [1.5, 1.5, 2.25, 3.75, 4.0, 5.5]})
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, weight="w")

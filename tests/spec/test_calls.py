@@ -111,6 +111,31 @@ def test_other_things_than_recipes_and_releases_by_name():
     ]
 
 
+@pytest.mark.parametrize(
+    ("call", "said_first"),
+    [
+        (
+            lambda one: one.expected_counts(["age", "disease"]),
+            "Release.expected_counts: needs something like 'disease', ",
+        ),
+        (lambda one: one.verify(schema="quasi"), "Release.verify(schema=): needs something like shoal.Schema(quasi="),
+        (lambda one: one.report(schema=5), "Release.report(schema=): needs something like shoal.Schema(quasi="),
+        (
+            lambda one: one.plausible_table("x"),
+            "Release.plausible_table(seed=): needs a whole number of at least 0, got",
+        ),
+        (lambda one: one.attack(FRAME, seed=-1), "Release.attack(seed=): needs a whole number of at least 0, got -1"),
+        (lambda one: one.utility(["disease"]), "Release.utility(target=): needs something like 'disease', got list"),
+        (lambda one: one.to_pandas(["table"]), "Release.to_pandas(table=): needs something like 'table', got list"),
+        (lambda one: shoal.compare_releases({"a": one, "b": "b"}), "releases=: needs something like "),
+    ],
+)
+def test_values_of_another_type_are_refused_before_the_work(call, said_first):
+    release = shoal.anonymize(FRAME, SCHEMA, METHOD)
+    (found,) = said(lambda: call(release))
+    assert found.startswith(said_first)
+
+
 def test_what_is_wrong_inside_a_call_is_not_taken_for_a_wrong_call():
     with pytest.raises(TypeError, match="from within"):
         shoal.anonymize(FRAME, SCHEMA, METHOD, progress=_Broken())

@@ -132,7 +132,8 @@ def test_reading_shows_no_name(tmp_path):
         ),
         (
             [*FIRST, ""],
-            "no name for column number 9; give every column a name; if its first line is not a header, write",
+            "no name for column number 9; give every column a name; if its first line is not a header, write the "
+            "names of the columns in the first line of the file, or delete titles above them",
         ),
         ([*FIRST, "^Kanari$"], "a name that looks like a pattern, in column number 9"),
     ):

@@ -210,8 +210,13 @@ def compare_releases(
 
     How well a `target` is predicted is tested on the releases themselves: there are no other rows.
     """
-    if not isinstance(releases, Mapping):
-        what = f"needs something like {EXAMPLES['releases']}, got {type(releases).__name__}"
+    odd = (
+        [one for one in releases.values() if not isinstance(one, Release)]
+        if isinstance(releases, Mapping)
+        else [releases]
+    )
+    if odd:
+        what = f"needs something like {EXAMPLES['releases']}, got {type(odd[0]).__name__}"
         raise ParameterError(Problem("releases=", what))
     source = None if recipe is None else recipe.source
     missing_values = () if source is None else source.missing_values

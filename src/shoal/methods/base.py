@@ -204,5 +204,6 @@ def check_frequent(
             f"l = {l} allows {1 / l:.1%}"
         )
         best = n // most
-        fix = f"use an l of at most {best}" if best >= 2 else "no l of two or more can be reached"
+        none = "no l of two or more can be reached; take a method that promises a k, and t-closeness for the column"
+        fix = f"use an l of at most {best}" if best >= 2 else none
         problems.add(where, what, fix, error=InfeasibleError)

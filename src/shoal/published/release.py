@@ -34,7 +34,7 @@ from shoal.release.queries import Answers
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, warn_of_reuse
 from shoal.release.sealed import KEY
 from shoal.release.target import Target
-from shoal.spec import checked_call, find
+from shoal.spec import OfType, Whole, checked_call, find
 from shoal.table.frames import as_pandas, same, to_polars
 from shoal.table.markers import Markers
 from shoal.table.schema import Schema
@@ -57,6 +57,13 @@ else:
 
 ATTACKED = 1000
 """How many people the attacks of a report are tried on."""
+_A_COLUMN = OfType(str, "'disease'")
+_public_call = checked_call(
+    needs={
+        "schema": OfType(Schema, "shoal.Schema(quasi={...})"), "seed": Whole(0), "target": _A_COLUMN,
+        "columns": _A_COLUMN, "table": OfType(str, "'table'"),
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,6 +118,7 @@ class Release(Generic[Frame]):
         given: Frame = self._to_native(frame)
         return given
 
+    @_public_call
     def to_polars(self, table: str | None = None) -> pl.DataFrame:
         """The published table as a polars frame, whatever frame was given.
 
@@ -127,6 +135,7 @@ class Release(Generic[Frame]):
         layout = self.manifest.layout
         return layout.laid_out.rows(self.frames, layout, Problems())
 
+    @_public_call
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
         """The published table as a pandas frame, whatever frame was given.
 
@@ -137,6 +146,7 @@ class Release(Generic[Frame]):
         """
         return as_pandas(self.to_polars(table), "to_pandas()")
 
+    @_public_call
     def to_arrow(self, table: str | None = None) -> pyarrow.Table:
         """The published table as a pyarrow table, whatever frame was given.
 
@@ -160,7 +170,7 @@ class Release(Generic[Frame]):
         # A notebook is often passed on with what it shows.
         return release_card(self.manifest, [concern.what for concern in concerns_of(self.looked_at().by_readers)])
 
-    @checked_call()
+    @_public_call
     def verify(
         self,
         *,
@@ -219,7 +229,7 @@ class Release(Generic[Frame]):
 
         return Looked(self.given(), self._verdict or self.verify(), self.receipt)
 
-    @checked_call()
+    @_public_call
     def measure(
         self,
         name: str | None = None,
@@ -312,7 +322,7 @@ class Release(Generic[Frame]):
         """The published row of each row of the input, as far as it is known: of a fresh release, or by the receipt."""
         return self._places if self.receipt is None or self._places is not None else self.receipt.place_of
 
-    @checked_call()
+    @_public_call
     def breaches(
         self, *, epsilon: float = 0.0, relative: bool = False, theta: float = 1.0, key: Key | None = None
     ) -> Frame:
@@ -347,7 +357,7 @@ class Release(Generic[Frame]):
         given = Given(self.frames, self.manifest, key=key or self.key)
         return self._as_given(breaches_by_row(given, measures))  # type: ignore[arg-type]
 
-    @checked_call()
+    @_public_call
     def by_person(self, original: Any, *, schema: Schema | None = None, missing_values: Markers = ()) -> Frame:
         """What each person of the input risks and loses, row by row in its order, for the holder alone.
 
@@ -377,7 +387,7 @@ class Release(Generic[Frame]):
 
         return self._as_given(by_person(self.given(to_polars(original)[0], schema, missing_values)))
 
-    @checked_call()
+    @_public_call
     def attack(
         self,
         original: Any,
@@ -454,7 +464,7 @@ class Release(Generic[Frame]):
 
         return picture(self._gathered.phi2, self._gathered.columns)
 
-    @checked_call()
+    @_public_call
     def report(
         self, *, name: str = "", original: Any = None, schema: Schema | None = None, missing_values: Markers = ()
     ) -> Page:
@@ -507,7 +517,7 @@ class Release(Generic[Frame]):
         """The release as its receivers see it: without labels, receipt and key."""
         return replace(self, labels=None, receipt=None, key=None, _gathered=None, _places=None, _verdict=None)
 
-    @checked_call()
+    @_public_call
     def membership(
         self, original: Any, *, schema: Schema | None = None, missing_values: Markers = (), seed: int = 0
     ) -> Membership:
@@ -529,7 +539,7 @@ class Release(Generic[Frame]):
         products = of_release(self.frames, self.manifest, rows, schema=schema, missing_values=missing_values)
         return membership(products, seed=seed)
 
-    @checked_call()
+    @_public_call
     def pair_errors(
         self, original: Any, *, schema: Schema | None = None, missing_values: Markers = ()
     ) -> dict[tuple[str, str], float]:
@@ -549,7 +559,7 @@ class Release(Generic[Frame]):
         """
         return pair_errors(self.given(to_polars(original)[0], schema, missing_values))
 
-    @checked_call()
+    @_public_call
     def utility(
         self,
         target: str,
@@ -610,6 +620,7 @@ class Release(Generic[Frame]):
             refuse_another(self.given(frames["original"], schema, missing_values, key))
         return utility_of(published, **frames, schema=schema, missing_values=missing_values)
 
+    @_public_call
     def expected_counts(self, *columns: str) -> Frame:
         """How many rows can be expected to have each combination of cells, in the type of frame that was given.
 
@@ -631,7 +642,7 @@ class Release(Generic[Frame]):
         """
         return self._as_given(Answers.of(self.frames, self.manifest.layout).expected_counts(columns))
 
-    @checked_call()
+    @_public_call
     def plausible_table(self, seed: int = 0) -> Frame:
         """A table that could have been the one published, in the type of frame that was given.
 
@@ -645,7 +656,7 @@ class Release(Generic[Frame]):
         """
         return self._as_given(Answers.of(self.frames, self.manifest.layout).plausible_table(seed))
 
-    @checked_call()
+    @_public_call
     def write(
         self,
         folder: str | Path,
@@ -686,7 +697,7 @@ class Release(Generic[Frame]):
             warn_of_reuse(self.receipt, target)
         return target
 
-    @checked_call()
+    @_public_call
     def write_database(self, uri: str, release: str, *, overwrite: bool = False) -> None:
         """Write tables and manifest to a database, in one transaction, and check them as they are read back.
 

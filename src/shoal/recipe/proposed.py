@@ -142,6 +142,8 @@ def fitting(column: str, values: Values, k: int) -> Requirement | None:
     """What is required of a sensitive column; nothing where all rows have one value."""
     if len(values.counts) < 2:
         return None
+    if _fewer_by_row(values) > SHIFT:
+        return strongest(column, values, k) or LDiversity(column, l=2)
     # Each group would need ten rows and more to have others, too; and to have the usual value is hardly news.
     found = None if usual_share(values) > USUAL else strongest(column, values, k)
     return found or TCloseness(column, t=max(SHIFT, math.ceil(100 / k) / 100))
@@ -151,6 +153,16 @@ def usual_share(values: Values) -> float:
     """Share of the rows that have the most frequent value; of the people, where these may have several values."""
     n = len(values.series) if values.people is None else len(np.unique(values.people))
     return float(values.counts.max()) / n
+
+
+def _fewer_by_row(values: Values) -> float:
+    """How much rarer the value that nearly all people have is among rows; 0 where it is not so usual, or no one's.
+
+    A group with a row of each person lies that far from the table, where all rows of the people count, whatever it has.
+    """
+    if values.people is None or (often := usual_share(values)) <= USUAL:
+        return 0.0
+    return often - float(values.series.value_counts()["count"].max()) / len(values.series)  # type: ignore[arg-type]
 
 
 def strongest(column: str, values: Values, k: int) -> LDiversity | None:
@@ -229,6 +241,12 @@ def _about(column: ColumnProfile, together: float) -> str:
 
 
 def _about_requirement(column: str, one: Requirement, values: Values) -> str:
+    if one == LDiversity(column, l=2):
+        return (
+            f"{_percent(usual_share(values))} of the people have one value besides others, and far fewer of the rows. "
+            "Groups with few rows of each person are never\nclose to the table: t-closeness would make one group of "
+            "nearly all rows. Asked for is that no group has one value alone."
+        )
     if not isinstance(one, LDiversity):
         who = "rows" if values.people is None else "people"
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -204,6 +205,9 @@ class RecipeReader:
                     self.problems.add(f"columns.{name}.{key}", "unknown key", did_you_mean(key, COLUMN_KEYS))
             self._markers(name, entry)
             role = entry.get("role")
+            if "role" not in entry:
+                self.problems.add(f"columns.{name}.role", "missing", f"give {OneOf(ROLES).describe()}")
+                continue
             if role not in ROLES:
                 what = f"needs {OneOf(ROLES).describe()}, got {shown(role)}"
                 self.problems.add(f"columns.{name}.role", what, meant_role(role, ROLES))
@@ -281,6 +285,9 @@ class RecipeReader:
         """Note the problems of one entry, each with the key it is found at."""
         for one in error.problems:
             place = one.where if one.where.startswith(where) else f"{where}: {one.where}"
+            if of_a_part := re.fullmatch(r"[A-Z]\w+\((\w+)=\)", one.where):  # as Python calls it
+                key = of_a_part[1]
+                place = where if where.endswith(f".{key}") else f"{where}.{key}"
             self.problems.take(RecipeError(replace(one, where=place)))
 
     def _hierarchy(self, where: str, column: str, entry: object) -> Hierarchy | Rule | None:

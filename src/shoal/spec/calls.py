@@ -4,14 +4,36 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from shoal.errors import ParameterError, Problems, did_you_mean
 
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type)
+
+
+class Need(Protocol):
+    """What an argument must be."""
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+
+
+@dataclass(frozen=True)
+class OfType:
+    """A value of some type."""
+
+    kind: type
+    example: str
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        right = isinstance(value, self.kind)
+        return None if right else f"needs something like {self.example}, got {type(value).__name__}"
+
 
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -22,6 +44,7 @@ def checked_call(
     examples: Mapping[str, str] | None = None,
     passes: Collection[str] = (),
     elsewhere: Callable[[str], str] | None = None,
+    needs: Mapping[str, Need] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Have a function refuse arguments that it does not know, that it lacks, or that are too many: all at once.
 
@@ -33,6 +56,8 @@ def checked_call(
         Names that it takes besides its parameters, and passes on; whatever it is given, if none are said.
     elsewhere
         Says where a name belongs that the function does not know; an empty text if nowhere.
+    needs
+        What arguments must be, by their names, where they are not left at None; of those that the function has.
     """
 
     def checked(work: Callable[P, R]) -> Callable[P, R]:
@@ -43,7 +68,7 @@ def checked_call(
 
         @wraps(work)
         def call(*args: P.args, **given: P.kwargs) -> R:
-            _refuse(name, parameters, args[own:], given, examples or {}, passes, elsewhere)
+            _refuse(name, parameters, args[own:], given, examples or {}, passes, elsewhere, needs or {})
             return work(*args, **given)
 
         return call
@@ -65,6 +90,7 @@ def _refuse(
     examples: Mapping[str, str],
     passes: Collection[str],
     elsewhere: Callable[[str], str] | None,
+    needs: Mapping[str, Need],
 ) -> None:
     problems, kinds = Problems(), {one.kind for one in parameters.values()}
     by_place = [name for name, one in parameters.items() if one.kind in _BY_PLACE]
@@ -86,4 +112,11 @@ def _refuse(
         if needed and name not in given and name not in by_place[: len(args)]:
             example = examples.get(name, "")
             problems.add(f"{called}({name}=)", "missing", f"give something like {example}" if example else "")
+    several = [name for name, one in parameters.items() if one.kind is inspect.Parameter.VAR_POSITIONAL]
+    by_name = [*zip(by_place, args, strict=False), *given.items()]
+    by_name += [(name, one) for name in several for one in args[len(by_place) :]]
+    for name, value in by_name:
+        left_out = name in parameters and value is None and parameters[name].default is None
+        if name in needs and name in parameters and not left_out and (wrong := needs[name].complaint(value)):
+            problems.add(f"{called}({name}=)" if name not in several else called, wrong)
     problems.raise_if_any(ParameterError)

@@ -7,6 +7,7 @@ import polars as pl
 SPACES = " '\u00a0\u202f"
 """What may stand between thousands, whatever the decimal mark is."""
 _CURRENCY = f"[{SPACES}]*[$€£][{SPACES}]*"
+_PERCENT = f"[{SPACES}]*%$"
 
 
 def number_pattern(decimal: str) -> str:
@@ -16,14 +17,19 @@ def number_pattern(decimal: str) -> str:
 
 
 def bare(texts: pl.Series) -> pl.Series:
-    """Texts without a currency sign at their beginning or end, and without spaces around."""
-    plain = texts.str.strip_chars()
+    """Texts without a currency sign at their beginning or end or a percent sign at their end, and spaces around."""
+    plain = texts.str.strip_chars().str.replace(_PERCENT, "")
     return plain.str.replace(f"^([-+]?){_CURRENCY}", "${1}").str.replace(f"{_CURRENCY}$", "")
+
+
+def percents(texts: pl.Series) -> pl.Series:
+    """Which texts end in a percent sign: beside numbers without one, 50 % is either 50 or 0.5."""
+    return texts.str.strip_chars().str.contains(_PERCENT).fill_null(value=False)
 
 
 def how_to_read(odd: pl.Series, plain: pl.Series) -> str | None:
     """What to write, so that odd cells of a column are read as numbers beside the plain ones; None if none would be."""
-    if odd.dtype != pl.String:
+    if odd.dtype != pl.String or (len(plain) and percents(odd).any()):
         return None
     found, rest = [], 0
     for key, mark, shown in (("decimal_comma", ",", "1.234,5"), ("decimal_point", ".", "$1,234.5")):

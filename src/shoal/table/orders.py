@@ -21,6 +21,8 @@ ORDERS: tuple[tuple[str, ...], ...] = (
      "teils/teils", "teils, teils", "trifft eher zu", "trifft zu", "trifft voll zu", "trifft voll und ganz zu"),
     ("stimme gar nicht zu", "stimme überhaupt nicht zu", "stimme nicht zu", "stimme eher nicht zu", "teils teils",
      "teils/teils", "weder noch", "stimme eher zu", "stimme zu", "stimme voll zu", "stimme voll und ganz zu"),
+    ("ungenügend", "mangelhaft", "ausreichend", "befriedigend", "gut", "sehr gut"),
+    ("fail", "pass", "merit", "distinction"),
     ("no education", "primary", "primary school", "lower secondary", "secondary", "upper secondary", "high school",
      "apprenticeship", "vocational", "technical college", "college", "tertiary", "bachelor", "bachelors", "master",
      "masters", "doctorate", "phd"),

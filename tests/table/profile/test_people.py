@@ -48,6 +48,13 @@ def test_a_number_whose_people_change_is_not_the_person():
     assert roles(frame.rename({"number": "member_id"}))["member_id"] == "person"
 
 
+def test_topics_are_nobody_and_a_card_that_goes_with_a_person_is_the_person():
+    """Loans of a library: each row has a card, of few digits, and what the book is about."""
+    frame = visits(times=12).with_columns(pl.Series("subject", ["Law", "Health", "Travel", "Religion"] * 180))
+    found = roles(frame.with_columns(pl.col("number").str.slice(1)).rename({"number": "card"}))
+    assert (found["card"], found["subject"]) == ("person", "quasi")
+
+
 @pytest.mark.parametrize("name", ["hhid", "household_id", "encounter_no", "claim_id"])
 def test_numbers_of_households_and_records_are_not_the_person(name):
     assert roles(visits().rename({"number": name}))[name] == "identifying"

@@ -167,6 +167,19 @@ ROLES = [
     ("x", [f"2020-01-{row:02d}" for row in range(1, 31)], "quasi"),
     ("gift", ["ann@example.org", "bob@example.org"] * 20, "identifying"),
     ("disease", ["ann@example.org", "bob@example.org"] * 20, "identifying"),
+    ("loan", [str(row) for row in range(1, 41)], "identifying"),
+    ("loan", [5_000_000 + 3 * row for row in range(400)], "identifying"),
+    ("loan", [100 * row**2 for row in range(40)], "sensitive"),
+    ("class", ["5a", "5b", "10a"] * 20, "quasi"),
+    ("class", [">50K", "<=50K"] * 20, "sensitive"),
+    ("subject", ["Maths", "German", "Art"] * 20, "quasi"),
+    ("subject", ["S01", "S02", "S03"] * 20, "person"),
+    ("subject", ["1", "2", "3"] * 20, "person"),
+    ("lipid", [f"{150 + 7.3 * row % 90:.1f}" for row in range(40)], "quasi"),
+    ("thyroid", [row * 7 % 900 for row in range(40)] * 2, "quasi"),
+    ("pid", [row * 7 % 900 for row in range(40)] * 2, "person"),
+    ("special_needs", ["none", "hearing"] * 20, "sensitive"),
+    ("judged on", ["June 03, 2019", "Jan. 3 2020", "May 21, 2018"] * 5, "quasi"),
     ("choice", ["1", "2", "3", ""] * 10, "choice"),
     ("choice", [1, 2, 3, None] * 10, "choice"),
     ("choice", ["1", "2", "3", "4", "5", "6"] * 10, "quasi"),
@@ -195,6 +208,7 @@ KINDS = [
     ("industry_code", ["1", "2", "3"] * 3, "nominal", None),
     ("sex", ["1", "2"] * 3, "nominal", None),
     ("x", [True, False] * 2, "nominal", None),
+    ("tax_paid", [str(5 * row**2 + row) for row in range(40)], "numeric", None),
     ("zip", ["60612", "02139"] * 3, "nominal", Prefixes(keep=(4, 3, 2, 1))),
     ("zip", [60612, 2139] * 3, "nominal", Prefixes(keep=(4, 3, 2, 1))),
     ("zip", [600006.0, 600008.0] * 3, "nominal", Prefixes(keep=(4, 2))),
@@ -231,7 +245,8 @@ def test_kind_and_how_it_is_shown_are_what_prepare_accepts(name, values, kind, s
     ("dates", "said"),
     [
         (["03/04/1987", "01/12/2001"], "that may be DD/MM/YYYY or MM/DD/YYYY, and no value decides it: say which"),
-        (["21.03.87", "01.12.01"], "that are not all of one form, so they are not shown as months or years: write all"),
+        (["21.03.87", "01.12.01"], "that are not all of one form that is read, so they are not shown as month"),
+        (["June 3, 2019", "May 12, 2018"], "that are not all of one form that is read, so they are not shown as month"),
     ],
 )
 def test_dates_that_are_not_read_are_told(dates, said):
@@ -578,6 +593,8 @@ def test_any_frame_will_do():
         (["Trifft zu", "teils/teils", "Trifft nicht zu"], ("Trifft nicht zu", "teils/teils", "Trifft zu")),
         (["low", "blue"], ()),
         (["low", "LOW"], ()),
+        (["sehr gut", "gut", "ausreichend"], ("ausreichend", "gut", "sehr gut")),
+        (["Pass", "Fail", "Distinction"], ("Fail", "Pass", "Distinction")),
     ],
 )
 def test_words_that_come_in_an_order_are_ordinal(values, order):

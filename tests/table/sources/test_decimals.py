@@ -57,3 +57,17 @@ def test_a_cluster_does_not_read_them():
 
     with pytest.raises(SourceError, match=r"numbers with other marks \(x\) are not read on a cluster; write them"):
         read_table(None, Source(path="a.csv", decimal_comma=["x"]))
+
+
+def test_percent_signs_are_marks_as_currencies_are(tmp_path):
+    found = read(written(tmp_path / "a.csv", ["56 %", "7,5%", "-3 %", "n/a", None], decimal_comma=["x"]))
+    assert found["x"].to_list() == ["56", "7.5", "-3", "n/a", None]
+
+
+@pytest.mark.parametrize("how", [read, lambda source: list(stream.stream(source))], ids=["whole", "in pieces"])
+def test_percents_beside_plain_numbers_are_refused(tmp_path, monkeypatch, how):
+    """Of 30 % and 0.3 nobody knows whether they are the same, in one piece or in two."""
+    monkeypatch.setattr(stream, "ROWS", 2)
+    text = "decimal_point of 'x': some numbers have a percent sign, others have none; write all cells of the column"
+    with pytest.raises(SourceError, match=text):
+        how(written(tmp_path / "a.csv", ["30 %", "50 %", "0.3", "0.5"], decimal_point=["x"]))

@@ -13,11 +13,14 @@ from shoal.kernels.enforce.refine import LEAST, change, exchange, learn, least_a
 from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_mixed import Mixed
 from shoal.kernels.enforce.refine_points import Points
-from shoal.kernels.enforce.violation import EQUAL, ROUNDING, Needs, short
+from shoal.kernels.enforce.violation import DISTINCT, ENTROPY, EQUAL, RECURSIVE, ROUNDING, SIZE, Needs, short
 from shoal.kernels.jit import chosen_by_type, jit
 
 SLICES = 20
 """Into how many slices the rows of one key are cut, to be left out one after the other."""
+MANY = 256
+"""From this number of keys on, those that are as good to leave out are tried together, as rows of one key are: numbers
+of which hardly one comes twice make a key of every row, and to try each alone takes cubic time."""
 CELL = np.dtype(
     [("cell", np.int64), ("first", np.int64), ("size", np.int64), ("begin", np.int64), ("member", np.int64)],
     align=True,
@@ -37,6 +40,14 @@ class Alike(NamedTuple):
     keys: Any  # int64[n]                     IN
     rows: Any  # int64[m]                     IN
     levels: Any  # int32[all levels, m]       IN  codes of each column at each of its levels
+
+
+class Present(NamedTuple):
+    """What the promises see in the keys of a cell: the values that are there, in rising order, and which a key has."""
+
+    place: Any  # int64[promises, present]   which of the values
+    values: Any  # int64[promises, present]
+    n_values: Any  # int64[promises]         how many
 
 
 class Scratch(NamedTuple):
@@ -178,38 +189,126 @@ def _leave_out(alike: Alike, keys: Any, size: int, least: int, runs: Any) -> boo
     """
     if _is_hopeless(alike, keys):
         return False
-    far = _violation_of(alike, keys, size, runs)
+    if len(keys) >= MANY:
+        return _leave_out_alike(alike, keys, size, least, runs)
+    present = _present(alike, keys)
+    far = _violation_of(alike, keys, present, size, runs)
     while far > 0.0:
         best, who, reached = 0.0, -1, far
         for i in range(len(keys)):
-            n = keys[i].count // SLICES if keys[i].count >= SLICES else 1
-            if keys[i].count and size - n >= least:
+            n = _slice_of(keys[i].count)
+            if n and size - n >= least:
                 keys[i].count -= n
-                after = _violation_of(alike, keys, size - n, runs)
+                after = _violation_of(alike, keys, present, size - n, runs)
                 keys[i].count += n
                 if (far - after) / n > best:
                     best, who, reached = (far - after) / n, i, after
         if who < 0:
             return False
-        n = keys[who].count // SLICES if keys[who].count >= SLICES else 1
+        n = _slice_of(keys[who].count)
         keys[who].count -= n
         size, far = size - n, reached
     return size >= least
 
 
 @jit
-def _violation_of(alike: Alike, keys: Any, size: int, runs: Any) -> float:
+def _leave_out_alike(alike: Alike, keys: Any, size: int, least: int, runs: Any) -> bool:
+    """The same, in steps of keys that are as good to leave out."""
+    marks, left, present = np.zeros(len(keys), dtype=np.uint64), size, _present(alike, keys)
+    far = _violation_of(alike, keys, present, size, runs)
+    while far > 0.0:
+        _mark(alike, keys, present, marks, runs)
+        order = np.arange(len(keys))
+        sort(marks, order)
+        best, who, reached = 0.0, order[:0], far
+        begin = 0
+        while begin < len(order):
+            end = begin + 1
+            while end < len(order) and marks[end] == marks[begin]:
+                end += 1
+            some, begin = order[begin:end], end
+            each = _slice_of(keys[some[0]].count)
+            n = _leave_out_some(keys, some, each)
+            if n and left - n >= least:
+                after = _violation_of(alike, keys, present, left - n, runs)
+                if (far - after) / n > best:
+                    best, who, reached = (far - after) / n, some, after
+            _leave_out_some(keys, some, -each)
+        if not len(who):
+            return False
+        left, far = left - _leave_out_some(keys, who, _slice_of(keys[who[0]].count)), reached
+    return left >= least
+
+
+@jit
+def _slice_of(count: int) -> int:
+    """How many rows of a key are left out in one step."""
+    return count // SLICES if count >= SLICES else min(count, 1)
+
+
+@jit
+def _leave_out_some(keys: Any, some: Any, each: int) -> int:
+    """Leave out so many rows of a slice of some keys, evenly among these; how many rows that are together."""
+    step, n_rows = min(SLICES, len(some)), 0
+    for at in range(step - 1, len(some), step):
+        n_rows += each
+        keys[some[at]].count -= each
+    return n_rows
+
+
+@jit
+def _mark(alike: Alike, keys: Any, present: Present, marks: Any, runs: Any) -> None:
+    """Give equal marks to keys that are as good to leave out: whose values are as frequent, or equal where that counts.
+
+    OUT  marks uint64[present]
+    """
+    often, prime = runs[0], np.uint64(1099511628211)
+    for i in range(len(keys)):
+        marks[i] = (np.uint64(14695981039346656037) ^ np.uint64(keys[i].count)) * prime
+    for at in range(len(alike.needs.promises)):
+        by_count = alike.needs.promises[at].kind in (SIZE, DISTINCT, ENTROPY, RECURSIVE)
+        often[: present.n_values[at]] = 0
+        for i in range(len(keys)):
+            often[present.place[at, i]] += keys[i].count
+        for i in range(len(keys)):
+            value = present.place[at, i]
+            marks[i] = (marks[i] ^ np.uint64(often[value] if by_count else value)) * prime
+            marks[i] ^= marks[i] >> np.uint64(29)
+
+
+@jit
+def _present(alike: Alike, keys: Any) -> Present:
+    """Number the values that the keys of a cell have, promise after promise."""
+    n_promises = len(alike.needs.promises)
+    place = np.empty((n_promises, len(keys)), dtype=np.int64)
+    values, n_values = np.empty_like(place), np.zeros(n_promises, dtype=np.int64)
+    seen, order = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.int64)
+    for at in range(n_promises):
+        for i in range(len(keys)):
+            seen[i], order[i] = alike.seen_as[at, keys[i].present], i
+        sort(seen, order)
+        n = 0
+        for i in range(len(keys)):
+            if i == 0 or seen[i] != seen[i - 1]:
+                values[at, n] = seen[i]
+                n += 1
+            place[at, order[i]] = n - 1
+        n_values[at] = n
+    return Present(place, values, n_values)
+
+
+@jit
+def _violation_of(alike: Alike, keys: Any, present: Present, size: int, runs: Any) -> float:
     """How far a group is from all promises that has so many rows of each key present."""
     total, often, values, times = 0.0, runs[0], runs[1], runs[2]
     for at in range(len(alike.needs.promises)):
-        n_values = alike.needs.promises[at].last - alike.needs.promises[at].first
-        often[:n_values] = 0
+        often[: present.n_values[at]] = 0
         for i in range(len(keys)):
-            often[alike.seen_as[at, keys[i].present]] += keys[i].count
+            often[present.place[at, i]] += keys[i].count
         n_runs = 0
-        for value in range(n_values):
-            if often[value]:
-                values[n_runs], times[n_runs] = value, often[value]
+        for place in range(present.n_values[at]):
+            if often[place]:
+                values[n_runs], times[n_runs] = present.values[at, place], often[place]
                 n_runs += 1
         total += short(alike.needs, at, values, times, n_runs, size)
     return total

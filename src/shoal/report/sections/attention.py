@@ -27,7 +27,7 @@ SEEN = (
     "Quasi-identifiers are published unchanged: it can be seen who is in the table. What is hidden is which sensitive "
     "value belongs to whom."
 )
-ALIKE = "who knows that a person is in it knows that too. l-diversity or t-closeness prevent this."
+ALIKE = "who knows that a person is in it knows that too."
 IN_PARTS = (
     "Whether columns that are published as they are make rows unique is not looked at in a release in parts, whose "
     "rows are never in memory at once."
@@ -83,7 +83,10 @@ def _values(facts: Facts) -> Iterator[Note]:
     for name in facts.sensitive:
         least = facts.verdict.surveyed.get(f"l:{name}")
         if least is not None and least < 2:
-            yield "look", f"In some class everybody has the same {name}: {ALIKE}"
+            promised = sorted({str(one["model"]) for one in facts.manifest.promise if one.get("column") == name})
+            asked = f"{' and '.join(promised)}, as promised, allows this; l-diversity does not."
+            fix = asked if promised else "l-diversity prevents this."
+            yield "look", f"In some class everybody has the same {name}: {ALIKE} {fix}"
         elif least is not None:
             yield "good", f"In every class there are at least {int(least)} different values of {name}."
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from shoal.table.clean import without_markers
-from shoal.table.marked_numbers import bare, number_pattern
+from shoal.table.marked_numbers import bare, number_pattern, percents
 from shoal.table.markers import Markers
 from shoal.table.profile.shapes import MARKERS
 from shoal.table.sources.decimals import plain_numbers
@@ -38,7 +38,7 @@ class Decimals:
     @property
     def told(self) -> tuple[str, ...]:
         """Each decision in a sentence."""
-        shown = {COMMA: "1.234,5", POINT: "1,234.5"}
+        shown = {COMMA: "1.234,5 or 5,6 %", POINT: "1,234.5 or 5.6 %"}
         return tuple(
             f"Read as numbers such as {shown[key]}, as all their cells are written so: {', '.join(columns)}. "
             f"If they are not, take them out of {key} under [source]."
@@ -67,6 +67,9 @@ def decimals_of(frame: pl.DataFrame, missing_values: Markers = ()) -> Decimals:
 def _written(given: pl.Series) -> str | None:
     """What the distinct texts of a column decide; None where they are plain numbers or no numbers."""
     if given.cast(pl.Float64, strict=False).is_not_null().all():  # also where there are none
+        return None
+    signs = percents(given)
+    if signs.any() and not signs.all():
         return None
     texts = bare(given)
     comma, point = (bool(texts.str.contains(number_pattern(mark)).all()) for mark in ",.")

@@ -116,6 +116,12 @@ class Evidence:
         return None
 
     @property
+    def none_comes_twice(self) -> bool:
+        """Whether so many whole numbers stand so close together that some would come twice, had they been measured."""
+        twice = self.n_present**2 / (2 * max(self.look.numbers.span, 1))
+        return self.whole and self.n_once == self.n_present and self.n_present >= 20 and twice > 10
+
+    @property
     def assigned(self) -> str | None:
         """What makes values look given out to persons or records, rather than measured or chosen."""
         seen, share = self.look, self.n_distinct / max(self.n_present, 1)

@@ -16,6 +16,7 @@ from shoal.table.profile.words import (
     AGE,
     BIRTH,
     HOUSEHOLDS,
+    ISSUED,
     NAMES,
     PLACES,
     POSTAL,
@@ -112,7 +113,8 @@ def _may_be_somebody(seen: Evidence, proposal: Proposal) -> bool:
     """Whether codes of which nothing else is known may stand for people: many, and each in a few rows."""
     doubt = proposal.role == "quasi" and proposal.confidence == LOW and seen.coded and seen.repeats
     varied = seen.n_distinct >= max(FEWEST, SOME * seen.n_present)
-    named = seen.says(RECORDS) or seen.says(HOUSEHOLDS) or seen.says(UNITS) or seen.says(SENSITIVE)
+    record = seen.says(RECORDS) and not seen.says(ISSUED)
+    named = record or seen.says(HOUSEHOLDS) or seen.says(UNITS) or seen.says(SENSITIVE)
     return doubt and varied and not named
 
 

@@ -27,6 +27,7 @@ from shoal.table.profile.words import (
     TEXTS,
     UNITS,
     WEIGHTS,
+    plain,
     words,
 )
 
@@ -51,7 +52,8 @@ def role_of(seen: Evidence) -> Proposal:
     """Propose a role, and the reason; the first rule that speaks decides."""
     for rule in (
         _by_type, _by_pattern, _by_choice, _by_constant, _by_text, _by_number_of_a_person, _by_name_of_a_person,
-        _by_weight, _by_vocabulary, _by_age, _by_sensitive_name, _by_quasi_name, _by_number, _by_uniqueness,
+        _by_weight, _by_vocabulary, _by_age, _by_school_class, _by_sensitive_name, _by_quasi_name, _by_number,
+        _by_uniqueness,
     ):  # fmt: skip
         proposed = rule(seen)
         if proposed:
@@ -157,7 +159,7 @@ def _by_number_of_a_person(seen: Evidence) -> Proposal | None:
         return None
     once = f"{seen.once_share:.0%} of its values occur once"
     given = seen.assigned
-    named = seen.says(PERSONS) or _numbered_person(seen)
+    named = None if _topics(seen) else seen.says(PERSONS) or _numbered_person(seen)
     household, record = seen.says(HOUSEHOLDS), seen.says(RECORDS)
     if named and not household and not (seen.n_distinct <= 2 and seen.n_present > 40):
         why = f"Its name says {named!r}, which is the number of a person"
@@ -178,6 +180,12 @@ def _by_number_of_a_person(seen: Evidence) -> Proposal | None:
     if (unit or _else(seen)) and not given and not seen.mostly_unique:
         return None
     return Proposal("identifying", f"{why}, and {once}", HIGH if given else MEDIUM, person)
+
+
+def _topics(seen: Evidence) -> bool:
+    """Whether the subjects of a column are what books, lessons or letters are about: a few words, not people."""
+    words_only = not seen.numeric and seen.look.shares["letters and digits"] < MOSTLY and seen.look.length > 3
+    return seen.says(PERSONS) == "subject" and seen.handful and words_only
 
 
 _PEOPLE = frozenset(
@@ -276,10 +284,21 @@ def _by_age(seen: Evidence) -> Proposal | None:
     return None
 
 
+def _by_school_class(seen: Evidence) -> Proposal | None:
+    """Classes such as 5a and 10b, which everybody at a school knows; other columns of this name hold outcomes."""
+    short = seen.look.holds("letters and digits") and seen.look.runs_share >= HOLDS and seen.look.length <= 3
+    if plain(seen.name) != "class" or not seen.handful or not short:
+        return None
+    return Proposal("quasi", "Its values look like classes of a school, which others know of a pupil", MEDIUM)
+
+
 def _by_sensitive_name(seen: Evidence) -> Proposal | None:
+    if (word := seen.says(SENSITIVE)) and seen.none_comes_twice:
+        why = f"Its name says {word!r}, but so many whole numbers of which none comes twice were given out to rows"
+        return Proposal("identifying", why, MEDIUM)
     if reason := seen.money:
         return Proposal("sensitive", f"{reason}; people expect it to stay private", MEDIUM)
-    if not (word := seen.says(SENSITIVE)):
+    if not word:
         return None
     once = f"{seen.once_share:.0%} of its values occur once"
     free = f", though {once} and free text can name a person" if seen.mostly_unique and not seen.numeric else ""

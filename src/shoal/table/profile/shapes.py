@@ -41,12 +41,14 @@ WITH_LETTERS = {
 An expression with classes of all letters there are takes up to nine milliseconds to compile, anew for every column.
 """
 _DAY, _MONTH = "(0?[1-9]|[12][0-9]|3[01])", "(0?[1-9]|1[0-2])"
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 
 _DATES = "|".join(
     (
         rf"^[0-9]{{4}}[-/.]{_MONTH}[-/.]{_DAY}([T ].*)?$",
         rf"^{_DAY}[-/. ]{_DAY}[-/. ]([0-9]{{4}}|[0-9]{{2}})( .*)?$",
         rf"^{_DAY}[ -][A-Za-z]{{3,9}}[ ,-]+([0-9]{{4}}|[0-9]{{2}})$",
+        rf"(?i)^({_MONTHS})[a-z]*\.? {_DAY},? [0-9]{{4}}$",
     )
 )
 _NATIONAL_IDS = "|".join(

@@ -31,6 +31,6 @@ def _dates(seen: Evidence) -> str:
     where = f"column {seen.name!r} holds dates"
     if not seen.day_forms:
         fix = "write all of them in one form with four digits of the year, such as YYYY-MM-DD"
-        return f"{where} that are not all of one form, so they are not shown as months or years: {fix}"
+        return f"{where} that are not all of one form that is read, so they are not shown as months or years: {fix}"
     either, rule = " or ".join(seen.day_forms), f'{{name = "dates", form = "{seen.day_forms[0]}"}}'
     return f"{where} that may be {either}, and no value decides it: say which in a recipe, as in hierarchy = {rule}"

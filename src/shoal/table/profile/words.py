@@ -100,6 +100,12 @@ NUMBERED = meaning(
     "hhid, hhnr, hid, caseid, seqn, seqno, seqnum, mergeid, rowid, ~key, ~nbr, ~nummer, ~numero"
 )
 """A number or a code that stands for something."""
+NO_NUMBERS = meaning(
+    "acid, aid, android, bescheid, chlorid, corticoid, covid, fluid, fluorid, grid, humid, hybrid, invalid, lipid, "
+    "liquid, madrid, morbid, opioid, overpaid, paid, peroxid, prepaid, rapid, repaid, rheumatoid, rigid, said, solid, "
+    "steroid, suizid, sulfid, thyroid, triglycerid, typhoid, underpaid, unpaid, valid, void"
+)
+"""Words that end as such names do and say something else: `~id` is not in "paid", nor `~pid` in "lipid"."""
 NAMED = meaning("name, address, id, identifier, account, ~name")
 """Names somebody or something: a person, unless another word says what else."""
 
@@ -112,7 +118,7 @@ HEALTH = meaning(
     "genetic~, genotyp~, allele, cancer~, tumor~, tumour~, onco~, morphology, metasta~, nodes pos, stage, cause of "
     "death, blood, allerg~, ae term, ae severity, adverse, complication~, comorbid~, infection~, surgery, proc, "
     "procedure, cpt, drg, severity, er status, pr status, vaccin~, krank~, enfermedad~, maladie~, sick, injur~, "
-    "obes~"
+    "obes~, chronic~, special need, sonderpad~"
 )
 LABS = meaning(
     "~heartrate, glucose, glu, glucemia, ~glucose~, cholesterol, chol, ldl, hdl, triglycerid~, hemoglobin, "
@@ -292,6 +298,8 @@ def says(name: str, wanted: Meaning) -> str | None:
 
 def _fits(word: str, part: str) -> bool:
     core = part.strip("~")
+    if part.startswith("~") and core.endswith("id") and (word,) in NO_NUMBERS.phrases:
+        return False
     if part.startswith("~") and part.endswith("~"):
         return core in word
     return word.endswith(core) if part.startswith("~") else word.startswith(core)

@@ -32,6 +32,6 @@ def check_header(names: list[str], where: str, *, first_line: bool = False) -> N
     try:
         check_names(names)
     except SourceError as error:
-        hint = f"; if its first line is not a header, {WRITE_NAMES}" if first_line else ""
+        hint = f"; if its first line is not a header, {WRITE_NAMES}, or delete titles above them" if first_line else ""
         found = [dataclasses.replace(one, where=where, fix=one.fix + hint) for one in error.problems]
         raise SourceError(found) from None

@@ -78,10 +78,10 @@ def check_unchanged(source: Source, before: Iterable[Seen]) -> None:
 
 def stream(source: Source) -> Iterator[pl.DataFrame]:
     """The rows of a source, so many at a time; at least one row altogether."""
-    n_rows = 0
+    n_rows, percent = 0, dict[str, bool]()
     for piece in _even(_batches(source)):
         n_rows += piece.height
-        yield plain_numbers(piece, source)
+        yield plain_numbers(piece, source, percent)
     if not n_rows:
         raise SourceError(Problem(source.describe(), "has no rows", "nothing can be published of an empty table"))
 
