@@ -120,6 +120,17 @@ def test_inputs_that_give_the_same_release_give_the_same_page(tmp_path, monkeypa
     assert "Jane" not in pages[0]
 
 
+@pytest.mark.parametrize("counted", [True, False])
+def test_it_says_whether_promises_count_people(counted):
+    """Two people of four rows: a class of four rows has two of them."""
+    frame = pl.DataFrame({"who": [0, 0, 1, 1, 2, 2, 3, 3], "age": [20, 21, 22, 23, 60, 61, 62, 63]})
+    schema = shoal.Schema([] if counted else ["who"], {"age": shoal.Numeric()}, person="who" if counted else None)
+    said = text_of(shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=0).public().report())
+    assert ("it counts people: each once in a class" in said) == counted
+    assert ("two people under one id" in said) == counted
+    assert ("unless a person column was named" in said) != counted
+
+
 def test_what_is_weak_comes_first():
     frame = pl.DataFrame({"age": [20, 21, 22, 60, 61, 62], "disease": ["flu"] * 3 + ["gout", "flu", "ache"]})
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])

@@ -12,7 +12,12 @@ OF_CELLS = (
     "The promise is about the columns that were named as quasi-identifiers. A rare value in any other column that is "
     "published can single out its row.",
     "It says nothing about people who are known to be in a class: if an attacker knows some of them, fewer are left.",
-    "If one person has several rows, a class of so many rows can hold fewer people, unless a person column was named.",
+)
+OF_ROWS = (
+    "If one person has several rows, a class of so many rows can hold fewer people, unless a person column was named."
+)
+OF_PEOPLE = (
+    "People are told apart by one column of the input: two people under one id, or one under two, are not protected."
 )
 OF_LINKS = (
     "It can be seen who is in the table: quasi-identifiers are published unchanged.",
@@ -42,6 +47,8 @@ def limits(facts: Facts) -> Section:
 def _said(facts: Facts) -> Iterator[str]:
     layout = facts.manifest.layout
     yield from {"cells": OF_CELLS, "links": OF_LINKS, "values": OF_VALUES}[layout.laid_out.protects]
+    if layout.laid_out.protects == "cells":
+        yield OF_PEOPLE if facts.manifest.recipe.counts == "people" else OF_ROWS
     if layout.shape in OF_SHAPES:
         yield OF_SHAPES[layout.shape]
     for model in dict.fromkeys(str(entry["model"]) for entry in facts.manifest.promise):

@@ -11,7 +11,8 @@ from shoal.report.facts import Facts
 
 def promised(facts: Facts) -> Section:
     """Every promise in words, with what was asked for and what was found."""
-    blocks = [Text(_how(facts)), _grid(facts) if facts.manifest.promise else None, _unchecked(facts)]
+    grid = _grid(facts) if facts.manifest.promise else None
+    blocks = [Text(_how(facts)), grid, _counted(facts), _unchecked(facts)]
     return Section.of("promised", "What was promised, and re-derived", blocks)
 
 
@@ -47,6 +48,14 @@ def _text(value: Any) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return number(value)
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _counted(facts: Facts) -> Text | None:
+    if facts.manifest.recipe.counts != "people":
+        return None
+    return Text(
+        "Where a promise speaks of rows, it counts people: each once in a class, whatever the number of her rows."
+    )
 
 
 def _unchecked(facts: Facts) -> Notes | None:
