@@ -6,7 +6,7 @@ import re
 from types import ModuleType
 from typing import Any
 
-from shoal.report.pictures import FONT, renumbered
+from shoal.report.pictures import FONT, still
 
 BEFORE, AFTER = "#9aa5b1", "#2f7ebc"
 """Told apart by lightness too, on white and on black."""
@@ -96,12 +96,7 @@ def svg(chart: Any, place: int) -> str:
     """The chart as text to be put into a page; `place` keeps what it numbers apart from what other charts number."""
     if isinstance(chart, str):  # drawn already
         return chart
-    import altair
-    import vl_convert
-
-    version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    text = renumbered(vl_convert.vegalite_to_svg(chart.to_dict(context={"pre_transform": False}), vl_version=version))
-    text = re.sub(r'((?: id="|url\(#))((?:gradient_|clip)\d+)', rf"\1c{place}-\2", text)
+    text = re.sub(r'((?: id="|url\(#))((?:gradient_|clip)\d+)', rf"\1c{place}-\2", still(chart))
     text = text.replace(INK, "currentColor")
     # Wide charts shrink with the page instead of being cut off; nobody needs to tab through their parts.
     text = re.sub(r'<svg ([^>]*?)width="([\d.]+)" height="([\d.]+)"', r'<svg \1style="max-width:\2px"', text, count=1)

@@ -64,18 +64,34 @@ def drawn(name: str, chart: Any, title: str) -> dict[str, bytes]:
     title
         Of the page, for the bar of a browser.
     """
-    import altair
     import vl_convert
 
-    version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    spec = chart.to_dict(context={"pre_transform": False})
-    svg = renumbered(vl_convert.vegalite_to_svg(spec, vl_version=version))
+    spec, svg = _spec(chart), still(chart)
     # A name may hold anything, the end of a script too.
     text = json.dumps(spec, sort_keys=True, ensure_ascii=True).replace("<", "\\u003c")
-    bundle: str = vl_convert.javascript_bundle(vl_version=version)  # type: ignore[call-arg]
+    bundle: str = vl_convert.javascript_bundle(vl_version=_version())  # type: ignore[call-arg]
     script = bundle.replace("</script", "<\\/script")
     page = _PAGE.format(title=escape(title), font=FONT, script=script, svg=svg, spec=text)
     return {f"{name}.html": page.encode(), f"{name}.svg": svg.encode()}
+
+
+def still(chart: Any) -> str:
+    """A chart as SVG alone; the script that makes a page of it live takes seconds to put together."""
+    import vl_convert
+
+    return renumbered(vl_convert.vegalite_to_svg(_spec(chart), vl_version=_version()))
+
+
+def _spec(chart: Any) -> dict[str, Any]:
+    spec: dict[str, Any] = chart.to_dict(context={"pre_transform": False})
+    return spec
+
+
+def _version() -> str:
+    """The version of Vega-Lite that Altair writes for."""
+    import altair
+
+    return ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
 
 def renumbered(svg: str) -> str:

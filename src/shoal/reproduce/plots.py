@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.report.distributions import PADDING
-from shoal.report.pictures import FONT, INK, charts, drawn
+from shoal.report.pictures import FONT, INK, charts, still
 from shoal.reproduce.page import Picture
 from shoal.reproduce.runs import Mean
 
@@ -120,4 +120,4 @@ def _picture(name: str, text: str, chart: Any) -> Picture:
         .configure_view(stroke=None)
     )
     styled = styled.configure_axis(labelColor=INK, titleColor=INK, gridOpacity=0.6, titleFontWeight="normal")
-    return Picture(name, text, drawn(name, styled, text)[f"{name}.svg"])
+    return Picture(name, text, still(styled).encode())
