@@ -38,7 +38,7 @@ def source(tmp_path_factory):
     people(1200).with_columns(
         pl.when(rows % 90 == 0).then(None).otherwise(pl.col("age")).alias("age"),
         pl.when(rows % 7 == 0).then(None).otherwise(rows % 3 == 0).alias("insured"),
-        (pl.col("income") / 3).alias("income"),
+        pl.when(rows == 5).then(0.0).otherwise(pl.col("income") / 3).alias("income"),
     ).write_parquet(path)
     return path
 
@@ -153,6 +153,25 @@ def test_more_than_tables_of_a_release_is_refused(servers, release):
     for statements in NOT_PLAIN.values():
         refused_after(uri, "'table': is not a table as a release has it", *statements)
     assert check_database(shoal.Target(uri, "people"))[0].k >= 4
+
+
+def test_a_zero_with_a_sign_is_refused(servers, release):
+    """The file that the checker looks at has no signs of zeros; the table of the database would have kept them."""
+    uri = servers()
+    release.write_database(uri, "people")
+    refused_after(uri, "column 'income': has numbers", f"UPDATE {TABLE} SET income = '-0' WHERE income = 0")
+
+
+def test_truth_values_are_what_a_database_has_for_them(uri, release):
+    release.write_database(uri, "people")
+    if uri.startswith("sqlite"):
+        text, statement = (
+            "are not true or false",
+            f"UPDATE {TABLE} SET age_missing = 'a secret' WHERE age_missing = 'true'",
+        )
+    else:
+        text, statement = "has a data type", f"ALTER TABLE {TABLE} ALTER COLUMN age_missing TYPE text"
+    refused_after(uri, f"column 'age_missing': .*{text}", statement)
 
 
 def test_the_order_of_rows_matters_where_a_database_keeps_it(uri, release):

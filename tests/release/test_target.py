@@ -199,6 +199,116 @@ def test_what_sqlite_holds_beside_the_cells_is_refused(tmp_path, statements, tex
     assert "secret" not in str(caught.value)
 
 
+MORE = "has more than tables"
+
+
+@pytest.mark.parametrize(
+    ("statements", "text"),
+    [
+        (["CREATE INDEX message ON people__table (age) WHERE age = 'a secret'"], MORE),
+        (["CREATE INDEX message ON People__Table (age)"], MORE),
+        (["CREATE TRIGGER message AFTER INSERT ON people__table BEGIN SELECT 'a secret'; END"], MORE),
+        (
+            [
+                "CREATE TABLE other (a TEXT)",
+                "CREATE TRIGGER people__note AFTER INSERT ON other BEGIN SELECT 'a secret'; END",
+            ],
+            MORE,
+        ),
+        (["CREATE TABLE People__extra (a TEXT)"], "other tables than the manifest lists"),
+    ],
+    ids=["index", "index-in-capitals", "trigger", "trigger-by-name", "table-in-capitals"],
+)
+def test_what_belongs_to_tables_of_sqlite_is_refused(tmp_path, statements, text):
+    uri = f"sqlite:///{tmp_path}/releases.db"
+    release_of().write_database(uri, "people")
+    execute(uri, *statements)
+    with pytest.raises(GuaranteeError, match=text) as caught:
+        check_database(shoal.Target(uri, "people"))
+    assert "secret" not in str(caught.value)
+    with pytest.raises(GuaranteeError, match=text):
+        shoal.read_release(shoal.Target(uri, "people"))
+    assert CliRunner().invoke(app, ["verify", uri, "--release", "people"]).exit_code == 1
+
+
+NO_TABLE = "is not a table as a release has it"
+FUNCTION = "CREATE FUNCTION {}.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'"
+HELD = 'people."table"'
+
+
+@pytest.mark.parametrize(
+    ("statements", "text"),
+    [
+        ([f"COMMENT ON TABLE {HELD} IS 'a secret'"], NO_TABLE),
+        ([f"COMMENT ON COLUMN {HELD}.age IS 'a secret'"], NO_TABLE),
+        (["COMMENT ON SCHEMA people IS 'a secret'"], MORE),
+        ([f"CREATE INDEX message ON {HELD} (age) WHERE age = 'a secret'"], NO_TABLE),
+        (
+            [
+                FUNCTION.format("public"),
+                f"CREATE TRIGGER m BEFORE INSERT ON {HELD} FOR EACH ROW EXECUTE FUNCTION public.f('a secret')",
+            ],
+            NO_TABLE,
+        ),
+        ([FUNCTION.format("people")], MORE),
+        (["CREATE TYPE people.message AS ENUM ('a secret')"], MORE),
+        (["CREATE DOMAIN people.message AS text CHECK (value <> 'a secret')"], MORE),
+        (["CREATE TYPE people.message AS (secret text)"], MORE),
+        ([f"CREATE STATISTICS public.message ON age, income FROM {HELD}"], NO_TABLE),
+        (
+            [
+                "CREATE COLLATION public.lax (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+                f"ALTER TABLE {HELD} ALTER COLUMN disease TYPE text COLLATE public.lax",
+            ],
+            NO_TABLE,
+        ),
+        ([f"ALTER TABLE {HELD} SET (fillfactor = 77)"], NO_TABLE),
+        ([f"ALTER TABLE {HELD} ALTER COLUMN age SET (n_distinct = 12345)"], NO_TABLE),
+        (
+            [f"ALTER TABLE {HELD} ADD COLUMN more text DEFAULT 'a secret'", f"ALTER TABLE {HELD} DROP COLUMN more"],
+            NO_TABLE,
+        ),
+        ([f"ALTER TABLE {HELD} SET UNLOGGED"], NO_TABLE),
+    ],
+    ids=[
+        "comment", "comment-of-column", "comment-of-schema", "index", "trigger", "function", "enum", "domain",
+        "composite", "statistics", "collation", "option", "option-of-column", "dropped-column", "unlogged",
+    ],
+)  # fmt: skip
+def test_what_postgresql_holds_beside_the_cells_is_refused(servers, statements, text):
+    uri = servers()
+    release_of().write_database(uri, "people")
+    execute(uri, *statements)
+    with pytest.raises(GuaranteeError, match=text) as caught:
+        check_database(shoal.Target(uri, "people"))
+    assert "secret" not in str(caught.value)
+
+
+def test_rights_of_readers_are_no_part_of_a_release(servers):
+    uri = servers()
+    release_of().write_database(uri, "people")
+    execute(
+        uri,
+        "GRANT USAGE ON SCHEMA people TO PUBLIC",
+        f"GRANT SELECT ON {HELD} TO PUBLIC",
+        "ALTER DEFAULT PRIVILEGES IN SCHEMA people GRANT SELECT ON TABLES TO PUBLIC",
+    )
+    assert check_database(shoal.Target(uri, "people"))[0].k == 4
+
+
+@pytest.mark.parametrize("column", ["age_low", "age_missing"])
+def test_numbers_and_truth_values_that_are_texts_are_refused(servers, column):
+    """To whoever reads the table there, 9 is more than 10."""
+    frame = PEOPLE.with_columns(pl.when(pl.int_range(pl.len()) % 50 == 0).then(None).otherwise("age").alias("age"))
+    uri = servers()
+    release = shoal.anonymize(frame, SCHEMA, shoal.Mondrian(k=4), publish=shoal.Generalize(shape="typed"), seed=1)
+    release.write_database(uri, "people")
+    assert check_database(shoal.Target(uri, "people"))[0].k == 4
+    execute(uri, f"ALTER TABLE {HELD} ALTER COLUMN {column} TYPE text")
+    with pytest.raises(GuaranteeError, match=f"column '{column}': has a data type that Shoal does not write"):
+        check_database(shoal.Target(uri, "people"))
+
+
 def test_who_only_reads_needs_no_right_to_write_and_makes_nothing(tmp_path):
     path = tmp_path / "releases.db"
     release_of().write_database(f"sqlite:///{path}", "people")

@@ -6,7 +6,7 @@ written again; what differs is refused. Bounds, categories and trees in the mani
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -45,11 +45,16 @@ def has_fractions(series: pl.Series, layout: Layout) -> bool:
     return not series.dtype.is_float() or _are_plain(series, column_sorts(layout).get(series.name, ANY))
 
 
-def check_types(table: pl.DataFrame, layout: Layout, problems: Problems) -> None:
-    """Note columns of text in a Parquet file that hold numbers or truth values: those have types of their own there."""
+def check_types(
+    table: pl.DataFrame, layout: Layout, problems: Problems, *, as_text: Sequence[str] = (TEXT, ANY)
+) -> None:
+    """Note columns of text that hold numbers or truth values: those have types of their own in Parquet and databases.
+
+    `as_text` are the sorts of cells that are texts there.
+    """
     sorts = column_sorts(layout)
     for name, dtype in table.schema.items():
-        if dtype == pl.String and sorts.get(name, ANY) not in (TEXT, ANY):
+        if dtype == pl.String and sorts.get(name, ANY) not in as_text:
             problems.add(f"column {name!r}", "has a data type that Shoal does not write for such cells")
 
 

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 
 import polars as pl
 
+from shoal.check.cell_text import check_types
 from shoal.check.content import check_content
 from shoal.check.release import Verdict, verify
 from shoal.check.row_order import in_order
-from shoal.errors import Problems
+from shoal.errors import GuaranteeError, Problems
 from shoal.published.parts import check_parts_directory, read_parts
 from shoal.published.reading import Checked, check_figures
 from shoal.published.stored_parts import laid_out, write_parts
@@ -53,6 +54,7 @@ def read_back(database: Database) -> Checked:
             verdict = check_parts_directory(folder, named)[0]
             return Checked(manifest, read_parts(folder, named), verdict)
     tables = {table.name: database.read(table.name) for table in manifest.tables}
+    _check_types(tables, manifest, database)
     if not database.keeps_order:
         check_content(tables, manifest, Problems(), hashed=False)  # what is no release has no order to be brought into
         tables = in_order(tables, manifest.layout)
@@ -60,6 +62,13 @@ def read_back(database: Database) -> Checked:
     check_figures(tables, manifest, verdict)
     frames = {name: typed_table(frame, manifest.layout) for name, frame in tables.items()}
     return Checked(manifest, frames, verdict)
+
+
+def _check_types(tables: Mapping[str, pl.DataFrame], manifest: Manifest, database: Database) -> None:
+    problems = Problems()
+    for frame in tables.values():
+        check_types(frame, manifest.layout, problems, as_text=database.as_text)
+    problems.raise_if_any(GuaranteeError)
 
 
 def check_back(database: Database, *, survey: bool = True) -> tuple[Verdict, Manifest]:

@@ -52,7 +52,7 @@ def laid_out(database: Database, manifest: Manifest) -> Iterator[tuple[Path, Man
         try:
             spread = _in_turn if database.keeps_order else _by_cells
             digests = [
-                _filed(frame, folder / f"table-{place:05d}.parquet", manifest.layout)
+                _filed(_with_truths(frame, database, manifest.layout), folder / f"table-{place:05d}.parquet")
                 for place, frame in enumerate(spread(database, manifest, folder), 1)
             ]
         except OSError as error:
@@ -72,12 +72,25 @@ def _named(manifest: Manifest, digests: list[str]) -> Manifest:
     return manifest.model_copy(update={"tables": (table.model_copy(update={"parts": parts}), *manifest.tables[1:])})
 
 
-def _filed(frame: pl.DataFrame, path: Path, layout: Layout) -> str:
-    """Write the rows of a part; truth values are texts in SQLite."""
-    sorts = column_sorts(layout)
-    truths = [one.name for one in frame if one.dtype == pl.String and sorts.get(one.name) == TRUTH]
-    known = {"true": True, "false": False}
-    frame = frame.with_columns(pl.col(truths).replace_strict(known, default=None, return_dtype=pl.Boolean))
+def _with_truths(frame: pl.DataFrame, database: Database, layout: Layout) -> pl.DataFrame:
+    """The rows of a part with truth values, where a database has texts for them."""
+    sorts, problems, truths = column_sorts(layout), Problems(), list[pl.Series]()
+    for one in frame:
+        if TRUTH in database.as_text and one.dtype == pl.String and sorts.get(one.name) == TRUTH:
+            truths.append(one == "true")
+            if not one.drop_nulls().is_in(["true", "false"]).all():
+                problems.add(f"column {one.name!r}", "has cells that are not true or false")
+    problems.raise_if_any(GuaranteeError)
+    return frame.with_columns(truths)
+
+
+def _filed(frame: pl.DataFrame, path: Path) -> str:
+    """Write the rows of a part; refuse what a file would not show as it is."""
+    problems = Problems()
+    for one in frame:
+        if one.dtype == pl.Float64 and ((one == 0) & (1 / one < 0)).any():
+            problems.add(f"column {one.name!r}", "has numbers that are not in Shoal's notation")
+    problems.raise_if_any(GuaranteeError)
     write_parquet(frame, path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

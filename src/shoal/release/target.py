@@ -19,6 +19,8 @@ import pyarrow as pa
 
 from shoal.errors import GuaranteeError, Problem, Problems, ShoalError, SourceError
 from shoal.errors.redaction import with_variables
+from shoal.release.catalog import LISTED, OTHER_OBJECTS, PLAIN, attached
+from shoal.release.column_types import ANY, TEXT, TRUTH
 from shoal.release.manifest import Manifest
 from shoal.spec import Spec, param
 from shoal.table.sources.files import found_file
@@ -101,6 +103,8 @@ class Database(ABC):
 
     keeps_order: ClassVar[bool] = False
     """Whether rows are read in the order in which they were written."""
+    as_text: ClassVar[tuple[str, ...]] = (TEXT, ANY)
+    """Sorts of cells that are texts there."""
 
     def __init__(self, target: Target, connection: Any) -> None:
         self.target, self.connection = target, connection
@@ -108,6 +112,10 @@ class Database(ABC):
     @abstractmethod
     def tables(self) -> list[str]:
         """The tables of the release that are there, `manifest` among them; in PostgreSQL also those of others."""
+
+    @abstractmethod
+    def has_others(self) -> bool:
+        """Whether something belongs to the release that is no table, such as an index, a trigger or a function."""
 
     @abstractmethod
     def make(self, name: str, frame: pl.DataFrame) -> None:
@@ -148,16 +156,6 @@ class Database(ABC):
         return Manifest.parsed(str(rows.item()), self.target.describe())
 
 
-_LISTED = "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname ="
-_PLAIN = """c.relkind = 'r' AND NOT c.relrowsecurity AND NOT c.relhasrules
-AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_inherits WHERE c.oid IN (inhparent, inhrelid))
-AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_constraint WHERE conrelid = c.oid)
-AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-AND (a.atthasdef OR a.attnotnull OR pg_catalog.format_type(a.atttypid, a.atttypmod)
-NOT IN ('bigint', 'double precision', 'boolean', 'date', 'text', 'timestamp without time zone')))"""
-"""A table as a release has it: nothing decides who sees which rows, and no type or rule holds a text or a number."""
-
-
 class _PostgreSQL(Database):
     def _run(self, statement: str) -> Any:
         with closing(self.connection.cursor()) as cursor:
@@ -176,8 +174,12 @@ class _PostgreSQL(Database):
     def tables(self) -> list[str]:
         """All of the schema that holds rows, also what the reader has no right to, views and sequences."""
         kinds = "c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') ORDER BY 1"
-        found = self._run(f"SELECT c.relname::text {_LISTED} '{self.target.release}' AND {kinds}")
+        found = self._run(f"SELECT c.relname::text {LISTED} '{self.target.release}' AND {kinds}")
         return [str(name) for name in found.column(0).to_pylist()]
+
+    def has_others(self) -> bool:
+        """Functions, types and the like in the schema, or a comment on it; of tables, `pieces` says so."""
+        return bool(self._run(OTHER_OBJECTS.format(schema=_text(self.target.release))).num_rows)
 
     def make(self, name: str, frame: pl.DataFrame) -> None:
         """Make the schema with the first table."""
@@ -195,7 +197,7 @@ class _PostgreSQL(Database):
     def pieces(self, name: str) -> Iterator[pl.DataFrame]:
         """Through Arrow, in any order; a view or a policy could show other rows to the next who asks."""
         place = f"'{self.target.release}' AND c.relname = {_text(name)}"
-        if not self._run(f"SELECT 1 {_LISTED} {place} AND {_PLAIN}").num_rows:
+        if not self._run(f"SELECT 1 {LISTED} {place} AND {PLAIN}").num_rows:
             raise _not_as_written(name)
         with closing(self.connection.cursor()) as cursor:
             cursor.execute(f'SELECT * FROM ONLY "{self.target.release}".{_quoted(name)}')  # noqa: S608
@@ -217,12 +219,17 @@ _SQLITE = {"INTEGER": pl.Int64(), "REAL": pl.Float64(), "TEXT": pl.String()}
 
 class _SQLite(Database):
     keeps_order = True
+    as_text = (TEXT, ANY, TRUTH)
 
     def tables(self) -> list[str]:
-        """Those whose names begin with that of the release."""
+        """Those whose names begin with that of the release, in small letters or large: SQLite tells no difference."""
         begin = f"{self.target.release}__"
         names = self.connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
-        return sorted(name[len(begin) :] for (name,) in names if name.startswith(begin))
+        return sorted(name[len(begin) :] for (name,) in names if name.lower().startswith(begin))
+
+    def has_others(self) -> bool:
+        """Indexes and triggers, of its tables or by their own names."""
+        return attached(self.connection, f"{self.target.release}__")
 
     def _place(self, name: str) -> str:
         return _quoted(f"{self.target.release}__{name}")
@@ -399,6 +406,8 @@ def listed_manifest(database: Database) -> Manifest:
     problems, where = Problems(), database.target.describe()
     if set(database.tables()) != listed:
         problems.add(where, "has other tables than the manifest lists")
+    if database.has_others():
+        problems.add(where, "has more than tables: indexes, triggers, functions, types or a comment", "remove them")
     if manifest.names_files():
         problems.add(MANIFEST, "names files, which a release in a database does not have")
     problems.raise_if_any(GuaranteeError)

@@ -1,0 +1,49 @@
+"""What the catalog of a database says of a release: whether it has tables as Shoal makes them, and nothing else.
+
+A database keeps much beside rows: comments, indexes with conditions, triggers with arguments, types with labels. A
+reader of the rows would see none of it. Rights are not looked at: who may read a release, its holder decides.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+LISTED = "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname ="
+"""Tables of PostgreSQL, by their schema."""
+
+PLAIN = """c.relkind = 'r' AND c.relpersistence = 'p' AND c.reloftype = 0 AND c.reloptions IS NULL
+AND NOT c.relrowsecurity AND NOT c.relhasrules
+AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_inherits WHERE c.oid IN (inhparent, inhrelid))
+AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_constraint WHERE conrelid = c.oid)
+AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_index WHERE indrelid = c.oid)
+AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid)
+AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_statistic_ext WHERE stxrelid = c.oid)
+AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_description
+WHERE classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND objoid = c.oid)
+AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_seclabel
+WHERE classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND objoid = c.oid)
+AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+WHERE a.attrelid = c.oid AND a.attnum > 0
+AND (a.attisdropped OR a.atthasdef OR a.attnotnull OR a.attoptions IS NOT NULL OR a.attcollation <> t.typcollation
+OR pg_catalog.format_type(a.atttypid, a.atttypmod)
+NOT IN ('bigint', 'double precision', 'boolean', 'date', 'text', 'timestamp without time zone')))"""
+"""A table as a release has it: nothing decides who sees which rows, and nothing but its cells holds a text or a number.
+
+A column that was dropped is in the rows still. With another collation, texts that differ could be equal.
+"""
+
+OTHER_OBJECTS = """SELECT 1 FROM pg_catalog.pg_namespace n WHERE n.nspname = {schema} AND (
+EXISTS (SELECT 1 FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_class k ON k.oid = d.classid
+WHERE d.refclassid = 'pg_catalog.pg_namespace'::pg_catalog.regclass AND d.refobjid = n.oid
+AND k.relname NOT IN ('pg_class', 'pg_default_acl', 'pg_publication_namespace'))
+OR EXISTS (SELECT 1 FROM pg_catalog.pg_description
+WHERE classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass AND objoid = n.oid)
+OR EXISTS (SELECT 1 FROM pg_catalog.pg_seclabel
+WHERE classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass AND objoid = n.oid))"""
+"""What is in a schema of PostgreSQL and no table: functions, types, collations, statistics; and what is said of it."""
+
+
+def attached(connection: Any, begin: str) -> bool:
+    """Whether a database of SQLite has indexes or triggers of tables that begin so, or called so themselves."""
+    found = connection.execute("SELECT name, tbl_name FROM sqlite_master WHERE type NOT IN ('table', 'view')")
+    return any(name.lower().startswith(begin) for both in found.fetchall() for name in both)
