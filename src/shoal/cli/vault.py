@@ -132,8 +132,8 @@ def add_release(
     service = _service(database, key_file)
     release = read_release(folder)
     if not release.manifest.layout.hidden:
-        what = "hides no column, so there is nothing to interpret"
-        raise ParameterError(Problem(str(folder), what, "give a release with aliases or grades"))
+        none = "hides no column, so there is nothing to interpret"
+        raise ParameterError(Problem(str(folder), none, "give a release with aliases or grades"))
     held = Key.read(key or key_path(folder), passphrase(passphrase_file, new=False, what="key"))
     release.verify(key=held)
     given = name or folder.resolve().name
