@@ -6,6 +6,7 @@ import copy
 import datetime
 import io
 import pickle
+import re
 import warnings
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.attack.homogeneity import Homogeneity
 from shoal.errors import ParameterError, SchemaError, ShoalWarning, SourceError
 from shoal.machine import extras
 from shoal.registry.declared import METHOD_CLASSES, MODEL_CLASSES
@@ -118,6 +120,28 @@ def test_percent_for_a_share():
     for given in (-1, 500):
         with pytest.raises(ParameterError, match=f"^suppress=: needs a number in \\[0, 1\\], got {given}$"):
             shoal.anonymize(frame, SCHEMA, shoal.Mondrian(k=2), suppress=given)
+
+
+@pytest.mark.parametrize(
+    ("share", "named"),
+    [
+        (lambda given: shoal.TCloseness("disease", t=given), "TCloseness(t=)"),
+        (lambda given: shoal.AlphaK("disease", alpha=given), "AlphaK(alpha=)"),
+        (lambda given: shoal.RGather(k=2, epsilon=given), "RGather(epsilon=)"),
+        (lambda given: shoal.mine("nothing", min_support=given), "mine(min_support=)"),
+    ],
+    ids=["t", "alpha", "epsilon", "min_support"],
+)
+def test_percent_for_any_share(share, named):
+    for given, said in (("20%", "for 20 % write 0.2"), (20, "for 20 % write 0.2"), ("0.2", "write it without quotes")):
+        with pytest.raises(ParameterError, match=rf"^{re.escape(named)}.*, got {given!r}; {said}$"):
+            share(given)
+
+
+def test_percent_that_is_no_share_here_is_not_proposed():
+    for given in ("20%", 20):
+        with pytest.raises(ParameterError, match=rf"needs a number in \(0.5, 1\], got {given!r}$"):
+            Homogeneity(certainty=given)
 
 
 # -- names --------------------------------------------------------------------------------------------------------

@@ -100,6 +100,19 @@ def test_a_method_with_an_l_of_its_own_takes_the_flag(place, call):
 # -- files ---------------------------------------------------------------------------------------------------------
 
 
+def test_a_database_where_a_folder_belongs(place, call):
+    """Each says how a release in a database is named."""
+    told = {
+        ("run", "recipe.toml", "--out", "sqlite:///out.db"): "a database is named under [target] in the recipe",
+        ("verify", "sqlite:///out.db"): "give --release NAME for a release in the database, or --schema recipe.toml",
+    }
+    for arguments, said in told.items():
+        status, out, err = call(*arguments)
+        assert (status, out) == (2, "")
+        assert said in err
+    assert not list(place.rglob("out.db"))
+
+
 def test_a_table_in_place_of_a_recipe(place, call):
     (place / "people.parquet").write_bytes(b"PAR1\xff\xfe")
     for command in (

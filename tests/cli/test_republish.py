@@ -104,6 +104,13 @@ def test_two_releases_and_their_check(place, call):
         assert call(command, "two")[0] == 0
 
 
+def test_a_state_of_another_day_is_named(place, call):
+    twice(place, call)
+    status, out, err = call("verify-series", "one", "--state", "s.state")
+    assert (status, out) == (2, "")
+    assert "s.state: is the state after release 2, but 1 are given; give all releases, from the first on" in err
+
+
 def test_the_command_gives_the_bytes_of_the_python_call(place, call):
     code, out, _ = call("republish", "recipe.toml", "--state", "s.state", "--out", "one", "--json")
     assert code == 0

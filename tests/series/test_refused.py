@@ -297,6 +297,9 @@ def test_series_that_are_none_are_refused(one, two):
     ):
         with pytest.raises(shoal.GuaranteeError, match=match):
             shoal.verify_series(releases)
+    with pytest.raises(shoal.GuaranteeError) as swapped:
+        shoal.verify_series([two.release, one.release], two.state.memberships(), two.state.fingerprints())
+    assert [problem.what for problem in swapped.value.problems] == [f"says that it is number {n}" for n in (2, 1)]
     for bad in ([], "release", None):
         with pytest.raises(shoal.ParameterError, match="at least one release"):
             shoal.verify_series(bad)

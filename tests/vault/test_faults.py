@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -269,4 +270,30 @@ def test_a_vault_that_was_half_made_is_made_on_the_next_try(tmp_path, monkeypatc
     assert run("status").exit_code == 0
     assert (tmp_path / "vault.db").stat().st_mode & 0o777 == 0o600
     upgraded = run("init", "--upgrade", "--database", "nothing.db")
-    assert "is no vault" in str(upgraded.exception)
+    assert "nothing.db: there is no vault; leave --upgrade out to make one" in str(upgraded.exception)
+    assert not (tmp_path / "nothing.db").exists()
+
+
+def test_a_release_that_hides_nothing_has_no_key_to_look_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("init").exit_code == 0
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()})
+    shoal.anonymize(pl.DataFrame({"age": [1, 2]}), schema, shoal.Mondrian(k=2)).write("plain")
+    found = run("add-release", "plain")
+    assert isinstance(found.exception, shoal.ParameterError)
+    assert str(found.exception) == (
+        "plain: hides no column, so there is nothing to interpret; give a release with aliases or grades"
+    )
+
+
+@pytest.mark.parametrize("command", ["status", "init"])
+def test_what_is_no_file_is_no_place_for_a_vault(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for place, said in (("folder", "folder: is a folder; name a file in it"), ("pipe", "pipe: is no file; name ")):
+        for given in (place, f"sqlite:///{tmp_path / place}"):
+            found = run(command, "--database", given)
+            assert isinstance(found.exception, shoal.SourceError)
+            assert said in str(found.exception)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "pipe"]

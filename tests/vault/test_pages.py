@@ -160,10 +160,14 @@ def test_single_cells(vault, visit):
     page.get_by_role("button", name="Interpret").click()
     rows = page.locator("table.answers tbody tr")
     expect(rows.nth(0)).to_contain_text("disease = Gout", use_inner_text=True)
+    heads = page.locator("table.answers thead th").all_inner_texts()
+    assert [head.lower() for head in heads] == ["no.", "asked", "meaning", "support"]  # the rest is of rules
+    assert "->" not in rows.nth(0).inner_text()
     expect(rows.nth(1)).to_contain_text("budget", use_inner_text=True)
     page.get_by_label("Cells, one a line").fill("nix")
     page.get_by_role("button", name="Interpret").click()
-    expect(page.get_by_role("alert")).to_contain_text("the release shows no cell like", use_inner_text=True)
+    told = "the release shows no such cell. Copy it from the release"
+    expect(page.get_by_role("alert")).to_contain_text(told, use_inner_text=True)
 
 
 def test_a_steward_manages(vault, visit, site):

@@ -65,6 +65,18 @@ def test_a_new_token_changes_nothing_else_and_no_flag_is_passed_over(tmp_path, c
     vault.service.database.close()
 
 
+def test_a_grant_to_revoke_without_its_release_lets_nobody_out(tmp_path, call):
+    vault = made(tmp_path)
+    vault.grant()
+    for flag, given in (("--column", "disease"), ("--operation", "rules")):
+        status, out, err = call("vault", "revoke", "ada", flag, given, "--database", str(tmp_path / "vault.db"))
+        assert (status, out) == (2, "")
+        assert f"{flag}: says which grant to take back, and needs --release" in err
+    assert vault.service.status()["people"] == 2
+    assert vault.service.status()["grants"] == 1
+    vault.service.database.close()
+
+
 def test_what_is_not_kept_is_not_said_to_be_done(tmp_path, call, monkeypatch):
     vault = made(tmp_path)
     vault.grant()

@@ -12,7 +12,7 @@ from shoal.attack.index import Floats, Ints
 from shoal.attack.values import ValueAttack
 from shoal.privacy.base import SLACK
 from shoal.privacy.counts import Counts
-from shoal.spec import Real, Whole, param
+from shoal.spec import Share, Whole, param
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class BackgroundKnowledge(ValueAttack):
 
     ruled_out: int = param(Whole(0), "how many values the attacker knows a person not to have", default=1)
     certainty: float = param(
-        Real(0, 1, open_low=True), "share of the rows that are left that must agree for the attacker to speak",
+        Share(open_low=True), "share of the rows that are left that must agree for the attacker to speak",
         default=1.0,
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from shoal.attack.index import Floats, Ints
 from shoal.attack.values import ValueAttack
 from shoal.privacy.base import SLACK
 from shoal.privacy.counts import Counts
-from shoal.spec import Real, param
+from shoal.spec import Share, param
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Homogeneity(ValueAttack):
     )
 
     certainty: float = param(
-        Real(0.5, 1, open_low=True), "share of the linked rows that must agree for the attacker to speak", default=1.0
+        Share(0.5, open_low=True), "share of the linked rows that must agree for the attacker to speak", default=1.0
     )
 
     def chances(self, secret: Secret, counts: Counts, owner: Ints, truth: Ints) -> Floats:  # noqa: ARG002

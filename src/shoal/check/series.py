@@ -16,7 +16,7 @@ import polars as pl
 from shoal.check.release import verify
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.release.files import read_directory
-from shoal.release.manifest import Manifest
+from shoal.release.manifest import Manifest, Place
 from shoal.spec import checked_call
 from shoal.table.numbers import exact_number
 
@@ -44,6 +44,7 @@ class _Read:
     """One release: what it says, and its classes with their values, sizes and counterfeits."""
 
     manifest: Manifest
+    series: Place
     column: str
     m: int
     signatures: Signatures
@@ -94,6 +95,8 @@ def verify_series(
     problems = Problems()
     read = [found for place, one in enumerate(releases) if (found := _read(one, place, problems)) is not None]
     problems.raise_if_any(GuaranteeError)
+    _check_order(read, problems)
+    problems.raise_if_any(GuaranteeError)
     _check_chain(read, problems)
     for place, (one, made) in enumerate(zip(read, fingerprints or (), strict=False)):
         if one.manifest.fingerprint() != made:
@@ -139,19 +142,24 @@ def _classes(manifest: Manifest, tables: Mapping[str, pl.DataFrame]) -> _Read:
         signatures.setdefault(number, set()).add(None if value is None else read(value))
     facts = tables["classes"].select(pl.col("class", "size", "counterfeits").cast(pl.Int64)).rows()
     return _Read(
-        manifest, column, m, {number: frozenset(values) for number, values in signatures.items()},
+        manifest, manifest.series, column, m, {number: frozenset(values) for number, values in signatures.items()},
         {number: size for number, size, _ in facts}, {number: fakes for number, _, fakes in facts},
     )  # fmt: skip
 
 
-def _check_chain(read: Sequence[_Read], problems: Problems) -> None:
-    """Every release has its number, names the one before it, and promises what the first did."""
+def _check_order(read: Sequence[_Read], problems: Problems) -> None:
+    """Every release has its number; nothing else can be looked at in another order."""
     for place, one in enumerate(read):
-        where, series = f"release {place + 1}", one.manifest.series
-        assert series is not None  # noqa: S101  it was read as one of a series
-        if series.number != place + 1:
-            problems.add(where, f"says that it is number {series.number}", "give all releases, from the first on")
-        elif series.previous != (read[place - 1].manifest.fingerprint() if place else None):
+        if one.series.number != place + 1:
+            fix = "give all releases in their order, from the first on"
+            problems.add(f"release {place + 1}", f"says that it is number {one.series.number}", fix)
+
+
+def _check_chain(read: Sequence[_Read], problems: Problems) -> None:
+    """Every release names the one before it, and promises what the first did."""
+    for place, one in enumerate(read):
+        where = f"release {place + 1}"
+        if one.series.previous != (read[place - 1].manifest.fingerprint() if place else None):
             problems.add(where, "names another previous release than the one given before it")
         if (one.column, one.m) != (read[0].column, read[0].m):
             problems.add(where, "promises another m, or another column, than the first release")

@@ -66,7 +66,7 @@ def init(
     from shoal.vault.making import make_vault
 
     if upgrade:
-        opened = _database(database)
+        opened = _database_there(database, "leave --upgrade out to make one")
         if not opened.has_vault():
             raise ParameterError(Problem(opened.shown, "is no vault", "leave --upgrade out to make one"))
         opened.migrate()
@@ -125,11 +125,15 @@ def add_release(
 ) -> None:
     """Put the rows and the key of a release into the vault."""
     from shoal.cli.passphrase import passphrase
+    from shoal.errors import ParameterError, Problem
     from shoal.published.release import read_release
     from shoal.release.key import Key, key_path
 
     service = _service(database, key_file)
     release = read_release(folder)
+    if not release.manifest.layout.hidden:
+        none = "hides no column, so there is nothing to interpret"
+        raise ParameterError(Problem(str(folder), none, "give a release with aliases or grades"))
     held = Key.read(key or key_path(folder), passphrase(passphrase_file, new=False, what="key"))
     release.verify(key=held)
     given = name or folder.resolve().name
@@ -197,8 +201,13 @@ def revoke(
     database: DatabaseOption = "vault.db",
 ) -> None:
     """Take grants back, or let somebody in no more."""
+    from shoal.errors import ParameterError, Problem
     from shoal.vault import grants, people
 
+    if release is None and (column is not None or operation is not None):
+        narrower = "--operation" if column is None else "--column"
+        what = f"says which grant to take back, and needs --release: without it {name} would be let in no more"
+        raise ParameterError(Problem(narrower, what, f"give --release, or leave {narrower} out"))
     with _service(database, None, sealed=True).changing() as ledger:
         if release is None:
             people.remove_person(ledger, _me(), name)
@@ -364,15 +373,21 @@ def _database(given: str) -> Database:
     return Database(given)
 
 
+def _database_there(given: str, fix: str) -> Database:
+    """A database that exists: to open one that does not would make its file."""
+    from shoal.errors import Problem, SourceError
+
+    if "://" not in given and not Path(given).exists():
+        raise SourceError(Problem(given, "there is no vault", fix))
+    return _database(given)
+
+
 def _service(given: str, key_file: Path | None, *, sealed: bool = False) -> Service:
     """The vault in a database, with its master key unless it is to stay sealed."""
-    from shoal.errors import Problem, SourceError
     from shoal.vault.keys import MasterKeys
     from shoal.vault.service import Service
 
-    if "://" not in given and not Path(given).is_file():
-        raise SourceError(Problem(given, "there is no vault", "run: shoal vault init"))
-    database = _database(given)
+    database = _database_there(given, "run: shoal vault init")
     database.check()
     place = key_file or _default_key_file()
     return Service(database, None if sealed else MasterKeys.given(place), place)

@@ -86,8 +86,8 @@ def _check_options(
         fix = "give --schema recipe.toml to describe its columns, or give a release directory"
         problems.add(target, "is a file, not a release directory", fix)
     if "://" in target and not folder and schema is None:
-        fix = "give --schema recipe.toml to describe its columns, or give a release directory"
-        problems.add(target, "is the address of a table, not a release directory", fix)
+        fix = "give --release NAME for a release in the database, or --schema recipe.toml to describe a table"
+        problems.add(target, "is the address of a database, not a release directory", fix)
     if folder and schema is not None and population is None:
         fix = "leave --schema out, or add --population"
         problems.add(target, "is not needed for a release directory: its manifest describes the columns", fix)

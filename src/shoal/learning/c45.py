@@ -12,7 +12,7 @@ from shoal.learning.columns import attributes_of, check_columns
 from shoal.learning.growing import Training, grow
 from shoal.learning.pruning import pruned
 from shoal.learning.tree import Tree
-from shoal.spec import Real, Spec, Whole, YesNo, param
+from shoal.spec import Share, Spec, Whole, YesNo, param
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class C45(Spec):
 
     min_rows: int = param(Whole(1), "rows that two branches of a split must have", default=2)
     confidence: float = param(
-        Real(0, 0.5, open_low=True), "of the errors expected of a leaf; smaller prunes more", default=0.25
+        Share(0, 0.5, open_low=True), "of the errors expected of a leaf; smaller prunes more", default=0.25
     )
     prune: bool = param(YesNo(), "whether the tree is cut back", default=True)
     raise_subtrees: bool = param(YesNo(), "whether a branch may take the place of its node", default=True)

@@ -22,7 +22,7 @@ from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, did_
 from shoal.measure.base import MATCHING_SHAPES, Given, Measure
 from shoal.privacy.base import Classes, Floats, Ints, Values
 from shoal.privacy.counts import Counts
-from shoal.spec import ColumnName, Maybe, Real, param
+from shoal.spec import ColumnName, Maybe, Share, param
 from shoal.table.numbering import class_labels
 
 SUMMARIES = ("mean", "max", "share")
@@ -76,7 +76,7 @@ class BreachMeasure(Measure):
     column: str | None = param(
         Maybe(ColumnName()), "the one sensitive column to look at; all that fit, if not given", default=None
     )
-    threshold: float = param(Real(0, 1), "`share` counts the rows whose breach is larger", default=0.5)
+    threshold: float = param(Share(), "`share` counts the rows whose breach is larger", default=0.5)
 
     @abstractmethod
     def misfit(self, values: Values) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 from shoal.measure.base import Given, Measure
 from shoal.measure.counting import SANITY, answers, drawn
 from shoal.measure.pairing import checked
-from shoal.spec import Real, Whole, param
+from shoal.spec import Share, Whole, param
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class QueryError(Measure):
     queries: int = param(Whole(1, 100_000), "how many are drawn", default=100)
     dimensions: int = param(Whole(1, 20), "columns that a query asks for, at the most", default=2)
     selectivity: float = param(
-        Real(0, 1, open_low=True), "share of all combinations of values that it asks for", default=0.05
+        Share(open_low=True), "share of all combinations of values that it asks for", default=0.05
     )
     seed: int = param(Whole(0), "of the queries", default=0)
 

@@ -18,10 +18,10 @@ from shoal.check.population import population_matches
 from shoal.errors import ParameterError, Problem, Problems
 from shoal.measure.base import MATCHING_SHAPES, Given, Measure, Sizes
 from shoal.measure.neighbours import Floats
-from shoal.spec import Maybe, Real, param
+from shoal.spec import Maybe, Share, param
 from shoal.table.numbering import combined, first_of_each, value_codes
 
-FRACTION = Maybe(Real(0, 1, open_low=True))
+FRACTION = Maybe(Share(open_low=True))
 
 
 class ClassRisks(NamedTuple):

@@ -11,7 +11,7 @@ import polars as pl
 from shoal.measure.base import MATCHING_SHAPES, Given, Measure
 from shoal.measure.minimal_uniques import Scores, scores_of
 from shoal.measure.neighbours import Floats, Ints
-from shoal.spec import Real, Whole, param
+from shoal.spec import Share, Whole, param
 from shoal.table.numbering import value_codes
 from shoal.table.prepare import Table
 
@@ -40,7 +40,7 @@ class Suda(Measure):
 
     size: int = param(Whole(1, 8), "columns of a minimal unique, at most", default=3)
     fraction: float = param(
-        Real(0, 1, open_low=True), "share of the population that was sampled, for the DIS", default=0.01
+        Share(open_low=True), "share of the population that was sampled, for the DIS", default=0.01
     )  # fmt: skip
 
     def entries(self, given: Given) -> dict[str, float]:

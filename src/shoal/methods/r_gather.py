@@ -20,7 +20,7 @@ from shoal.kernels.sharing import in_parts, pieces
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
-from shoal.spec import Real, Whole, YesNo, param
+from shoal.spec import Share, Whole, YesNo, param
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table
 
@@ -76,9 +76,7 @@ class RGather(Method):
     publisher: ClassVar[str] = "centres"
 
     k: int = param(Whole(2), "smallest group size")
-    epsilon: float = param(
-        Real(0.0, 1.0, open_high=True), "share of the rows that may be suppressed as outliers", default=0.0
-    )
+    epsilon: float = param(Share(open_high=True), "share of the rows that may be suppressed as outliers", default=0.0)
     standardize: bool = param(YesNo(), "divide numbers by their standard deviation", default=True)
 
     def check(self, table: Table, problems: Problems) -> None:

@@ -17,13 +17,13 @@ from shoal.mining.found import FoundRule, Interpreter, Rules
 from shoal.mining.items import Item, items_of
 from shoal.mining.rules import Evidence, Rule, check_cells
 from shoal.published.release import Release, read_release
-from shoal.spec import Bound, Real, Whole, YesNo, checked_call
+from shoal.spec import Bound, Share, Whole, YesNo, checked_call
 from shoal.table.frames import to_polars
 from shoal.table.hierarchy.builders import STAR
 
 BOUNDS: dict[str, Bound] = {
-    "min_support": Real(0, 1, open_low=True),
-    "min_confidence": Real(0, 1, open_low=True),
+    "min_support": Share(open_low=True),
+    "min_confidence": Share(open_low=True),
     "max_length": Whole(2),
     "bins": Whole(2),
     "redundant": YesNo(),

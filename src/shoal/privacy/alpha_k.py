@@ -13,7 +13,7 @@ import numpy as np
 from shoal.errors import some
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.letters import values_letter
-from shoal.spec import AnyText, ColumnName, Maybe, Real, Several, param
+from shoal.spec import AnyText, ColumnName, Maybe, Several, Share, param
 from shoal.table.numbers import exact_number, number_text
 
 
@@ -51,7 +51,7 @@ class AlphaK(ColumnRequirement):
     )
 
     column: str = param(ColumnName(), "sensitive column")
-    alpha: float = param(Real(0, 1, open_low=True), "largest share of a class that one value may have")
+    alpha: float = param(Share(open_low=True), "largest share of a class that one value may have")
     values: tuple[str, ...] | None = param(
         Maybe(Several(AnyText())), "limit the share of these values only; all when not given", default=None
     )

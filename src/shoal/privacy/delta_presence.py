@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.errors import InfeasibleError, ParameterError, Problem, Problems
 from shoal.privacy.base import SLACK, Bools, Classes, Floats, Requirement
-from shoal.spec import Real, param
+from shoal.spec import Share, param
 from shoal.table.prepare import Table
 
 
@@ -50,8 +50,8 @@ class DeltaPresence(Requirement):
     joining: ClassVar[str] = "no"
     needs: ClassVar[str | None] = "population"
 
-    low: float = param(Real(0, 1), "smallest probability of being in the release")
-    high: float = param(Real(0, 1), "largest probability of being in the release")
+    low: float = param(Share(), "smallest probability of being in the release")
+    high: float = param(Share(), "largest probability of being in the release")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -13,7 +13,7 @@ from shoal.errors import InfeasibleError, ParameterError, Problems, cells_are, r
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.branches import Branches
 from shoal.privacy.counts import Counts, Ints
-from shoal.spec import ColumnName, Real, param
+from shoal.spec import ColumnName, Share, param
 from shoal.table.prepare import Table
 
 
@@ -56,7 +56,7 @@ class GuardingNodes(ColumnRequirement):
     needs: ClassVar[str | None] = "choices"
 
     column: str = param(ColumnName(), "sensitive column with a hierarchy")
-    p: float = param(Real(0, 1), "largest probability of a breach")
+    p: float = param(Share(), "largest probability of a breach")
 
     @property
     def monotone(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.branches import Branches
 from shoal.privacy.counts import Counts, Ints
-from shoal.spec import ColumnName, OneOf, Real, param
+from shoal.spec import ColumnName, OneOf, Share, param
 
 WHOLE = 1 << 61
 """Below this, products of counts and sums of them are added as they are."""
@@ -59,7 +59,7 @@ class TCloseness(ColumnRequirement):
     )
 
     column: str = param(ColumnName(), "sensitive column")
-    t: float = param(Real(0, 1), "largest distance between a class and the table")
+    t: float = param(Share(), "largest distance between a class and the table")
     distance: str = param(
         OneOf(("equal", "ordered", "hierarchical")),
         "distance of two values; ordered is for numbers and ordinal columns, hierarchical needs a hierarchy",

@@ -22,6 +22,7 @@ from shoal.spec import (
     Ranges,
     Real,
     Several,
+    Share,
     Weights,
     Whole,
     YesNo,
@@ -109,7 +110,7 @@ METHODS: dict[str, Declared] = {
     "optimal-univariate": Declared("shoal.methods.optimal_univariate:OptimalUnivariate", K, K_ANONYMITY),
     "r-gather": Declared(
         "shoal.methods.r_gather:RGather",
-        K | {"epsilon": Real(0.0, 1.0, open_high=True)} | STANDARDIZE,
+        K | {"epsilon": Share(open_high=True)} | STANDARDIZE,
         K_ANONYMITY,
         leaves_out="epsilon",
     ),

@@ -125,10 +125,13 @@ class Share(Real):
     def complaint(self, value: object) -> str | None:
         """Say what is wrong with a value, or None."""
         said = super().complaint(value)
-        percent = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*%?\s*", str(value))
-        if said is None or percent is None or not 0 < float(percent[1]) <= 100:
+        percent = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(%?)\s*", str(value))
+        if said is None or percent is None:
             return said
-        return f"{said}; for {float(percent[1]):g} % write {float(percent[1]) / 100:g}"
+        number = float(percent[1])
+        if not percent[2] and super().complaint(number) is None:
+            return f"{said}; write it without quotes"
+        return said if super().complaint(number / 100) else f"{said}; for {number:g} % write {number / 100:g}"
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ DENSE = 0.5
 """If more of the numbers between the lowest and the highest occur, the others can be counted."""
 MOST_CELLS = 1000
 """Cells that one rule may name."""
+COPY = "copy it from the release, with its capital and small letters"
+WHOLE = 'name a whole cell of the release: column = "cell"'
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,7 +88,8 @@ class Content:
                 numeric = self.frame.schema[one.column].is_numeric()
                 self.columns[one.column].check(one, self.shown[one.column], where, problems, numeric=numeric)
             elif one.test in ORDERED and not self.frame[one.column].dtype.is_numeric():
-                problems.add(f"{where}: column {one.column!r}", "its cells are no numbers and cannot be compared")
+                what = "its cells are no numbers and cannot be compared"
+                problems.add(f"{where}: column {one.column!r}", what, WHOLE)
 
     @cached_property
     def shown(self) -> dict[str, frozenset[Any]]:
@@ -178,7 +181,8 @@ class HiddenColumn:
         elif condition.test not in ORDERED:
             given = [as_number(cell) if numeric and cell is not None else cell for cell in condition.cells]
             for place in (place for place, cell in enumerate(given, 1) if cell not in shown):
-                problems.add(where, f"the release shows no cell like the {ordinal(place)} one of the condition")
+                which = "such cell" if len(given) == 1 else f"cell like the {ordinal(place)} one of the condition"
+                problems.add(where, f"the release shows no {which}", COPY)
 
     def told_by(self, condition: Condition) -> Iterable[Any]:
         """The hidden cells whose meaning an interpreted condition tells."""

@@ -34,7 +34,7 @@ class DatabaseError(SourceError):
 def address(given: str) -> URL:
     """Where the database is: a path, or an address of PostgreSQL or SQLite."""
     if "://" not in given:
-        return URL.create("sqlite", database=str(Path(given).absolute()))
+        return _file(URL.create("sqlite", database=str(Path(given).absolute())))
     try:
         url = make_url(given)
     except ArgumentError:
@@ -45,6 +45,15 @@ def address(given: str) -> URL:
         return url.set(drivername="postgresql+pg8000", password=url.password or _password())
     if url.get_backend_name() != "sqlite":
         raise SourceError(Problem("database", "must be SQLite or PostgreSQL", "give a path or postgresql://..."))
+    return _file(url)
+
+
+def _file(url: URL) -> URL:
+    """Refuse a place of SQLite where something else stands than a file."""
+    place = Path(url.database or ":memory:")
+    if place.exists() and not place.is_file():
+        what, fix = ("is a folder", "name a file in it") if place.is_dir() else ("is no file", "name another place")
+        raise SourceError(Problem(str(place), what, fix))
     return url
 
 

@@ -12,6 +12,7 @@ from shoal.privacy.k_anonymity import KAnonymity
 from shoal.published.release import Release
 from shoal.release.key import Key
 from shoal.release.manifest import Manifest
+from shoal.spec import Share
 from shoal.vault.audit import Ledger
 from shoal.vault.content import Content
 from shoal.vault.interpretation import Held
@@ -30,8 +31,8 @@ def check_request(name: str, min_support: float, min_confidence: float) -> None:
     problems = Problems()
     check_name(name, "name", problems)
     for given, where in ((min_support, "min_support"), (min_confidence, "min_confidence")):
-        if not 0 < given <= 1:
-            problems.add(where, "must be above 0 and at most 1", error=ParameterError)
+        if said := Share(open_low=True).complaint(given):
+            problems.add(where, said, error=ParameterError)
     problems.raise_if_any(ParameterError)
 
 

@@ -79,6 +79,15 @@ def test_codes_are_cut_from_the_right(name, values, keep):
     assert (found.kind, found.hierarchy) == ("nominal", Prefixes(keep=keep))
 
 
+@pytest.mark.parametrize("unit", [" km", "mg/dl", " cm", " Stunden"])
+@pytest.mark.parametrize("form", ["{:.2f}", "{:.0f}"])
+def test_numbers_with_a_unit_are_told_as_such(unit, form):
+    found = column("v10", [form.format(101 + row * 1.37) + unit for row in range(200)])
+    assert found.role == "identifying"
+    assert "are numbers with a unit, which are read as texts" in found.reason
+    assert "numbers with a unit" not in column("v11", ["5 mg", "10 mg", "20 mg"] * 30).reason
+
+
 def test_confidence_says_where_a_role_comes_from():
     assert column("e-mail", [f"a{row}@example.org" for row in range(40)]).confidence == "high"
     assert column("occupation", ["a", "b"] * 40).confidence == "medium"

@@ -490,6 +490,7 @@ HAVING = [
     "01.5", "$1", "Ann", "é", "ê", "ǅ", "?", "5.0E1", "12A-3", "12345678A", "123456-123A", "AB1C2DE", "A1B2C3",
     "1234AB", "Éa Bo", "Ann-Marie, O'Neill", "Dr. Ann", "San Ann", "12é, Elm Road", "12a, Elm Road", "Elmé 12b",
     "a b c d", ". . . .", "1 2 3 4", "12 12 1234", "(012) 345", "a1 b", "1234 1234 1234", "1 234 567", "é1", "* *",
+    "1µm", "1 km/h", "1°c",
 ]  # fmt: skip
 """Every shape, and as few digits and letters in each as it may have."""
 

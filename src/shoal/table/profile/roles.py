@@ -52,8 +52,8 @@ def role_of(seen: Evidence) -> Proposal:
     """Propose a role, and the reason; the first rule that speaks decides."""
     for rule in (
         _by_type, _by_pattern, _by_choice, _by_constant, _by_text, _by_number_of_a_person, _by_name_of_a_person,
-        _by_weight, _by_vocabulary, _by_age, _by_school_class, _by_sensitive_name, _by_quasi_name, _by_number,
-        _by_uniqueness,
+        _by_weight, _by_vocabulary, _by_age, _by_school_class, _by_sensitive_name, _by_quasi_name, _by_unit,
+        _by_number, _by_uniqueness,
     ):  # fmt: skip
         proposed = rule(seen)
         if proposed:
@@ -308,6 +308,14 @@ def _by_sensitive_name(seen: Evidence) -> Proposal | None:
 def _by_quasi_name(seen: Evidence) -> Proposal | None:
     word = seen.says(QUASI)
     return Proposal("quasi", f"Its name says {word!r}, which others know of a person", MEDIUM) if word else None
+
+
+def _by_unit(seen: Evidence) -> Proposal | None:
+    """Many numbers with a unit: texts to a program, and each of them would be published or hidden as a whole."""
+    if not seen.look.holds("number with a unit") or not (seen.assigned or seen.mostly_unique):
+        return None
+    why = "Its values are numbers with a unit, which are read as texts; to publish them, leave the unit out"
+    return Proposal("identifying", why, MEDIUM)
 
 
 def _by_number(seen: Evidence) -> Proposal | None:

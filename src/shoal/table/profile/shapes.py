@@ -83,6 +83,12 @@ _A_GIVEN_NAME = (
 _SAINTS = r"(?i)^(san|santa|santo|sao|saint|sainte|sankt|st|ste)\b"  # of places, schools and churches
 _NOT_DIALLED = r"^[1-9][0-9]{0,2}([ .][0-9]{3})+$|^[0-9]{1,3}(\.[0-9]{1,3}){3}$"  # thousands; internet addresses
 
+_UNITS = (
+    "[kcdmµμn]?m|mi|miles?|ft|feet|in|inch(es)?|yd|[kc]?m[2²³]|ha|[kmµμn]?g|lbs?|oz|t|[mcdµμ]?l|kcal|cal|kj|k?wh?|bpm|"
+    "mmhg|[mµμn]?mol/l|[mµμn]?g/[dm]?l|km/h|mph|°?[cf]|h|hrs?|hours?|min|mins|minutes?|ms|s|sec|seconds?|"
+    "days?|weeks?|months?|years?|yrs?|jahre?|tage?|stunden?|minuten?"
+)
+
 SHAPES: dict[str, pl.Expr] = {
     "e-mail": _TEXT.str.contains(r"^[^@\s]+@[^@\s]+\.[^@\s.]+$"),
     "date": _TEXT.str.contains(_DATES),
@@ -128,6 +134,7 @@ SHAPES: dict[str, pl.Expr] = {
     "whole tens": _TEXT.str.contains("^[+-]?[0-9]*0(\\.0+)?$"),
     "two decimals": _TEXT.str.contains(r"^[+-]?[0-9]*\.[0-9]{1,2}$"),
     "padded decimal": _TEXT.str.contains(r"^0[0-9]+\.[0-9]+$"),
+    "number with a unit": _TEXT.str.contains(rf"(?i)^[-+]?[0-9][0-9.,]* ?({_UNITS})$"),
     "currency": _TEXT.str.contains(r"^[-+]?[$€£] ?[0-9][0-9.,]*$|^[-+]?[0-9][0-9.,]* ?[$€£]$"),
 }
 
