@@ -334,6 +334,28 @@ PLAIN = shoal.Schema(
 )
 
 
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (pl.Series([500_000_000, 900_000_000], dtype=pl.Int64).cast(pl.Time), shoal.Nominal()),
+        (pl.Series(["12345678901234567890.1", "12345678901234567890.2"]).cast(pl.Decimal(38, 1)), shoal.Numeric()),
+        (pl.Series(["12345678901234567890.1", "12345678901234567890.2"]).cast(pl.Decimal(38, 1)), shoal.Nominal()),
+    ],
+    ids=["times", "decimals", "decimals-as-names"],
+)
+def test_cells_of_other_types_that_differ_make_no_class(cells, kind):
+    frame = pl.DataFrame({"a": pl.concat([cells, cells.head(1)])})
+    found = verify_table(frame, shoal.Schema(quasi={"a": kind}))
+    for reading in found.readings.values():
+        assert (reading.n_classes, reading.surveyed["k"]) == (2, 1)
+
+
+def test_decimals_are_read_as_the_numbers_they_are():
+    cells = pl.Series(["1.10", "30.00", "1.10"]).cast(pl.Decimal(38, 2))
+    found = verify_table(pl.DataFrame({"a": cells}), shoal.Schema(quasi={"a": shoal.Numeric()}))
+    assert (found.readings["cells"].n_classes, found.unread) == (2, {})
+
+
 def test_reasons_warnings_and_what_could_not_be_read():
     require = [KAnonymity(k=2), AlphaK("disease", alpha=0.5), KMap(k=2)]
     found = judge_table(FRAME, PLAIN, require=require)

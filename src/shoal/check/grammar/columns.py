@@ -140,13 +140,19 @@ def _plain(series: pl.Series) -> pl.Series:
 
 
 def _texts(series: pl.Series) -> pl.Series:
-    """Every cell as text without spaces around it; whole numbers without a point."""
+    """Every cell as text without spaces around it; whole numbers without a point, times with all their digits."""
     if series.dtype.is_float() or series.dtype.is_decimal():
         numbers = series.cast(pl.Float64)
         cells = [
             None if value is None else number_text(value) if math.isfinite(value) else str(value) for value in numbers
         ]
-        return pl.Series(series.name, cells, dtype=pl.String)
+        texts = pl.Series(series.name, cells, dtype=pl.String)
+        if series.dtype.is_float():
+            return texts
+        kept = numbers.cast(series.dtype, strict=False).eq_missing(series)  # else floats would take two for the same
+        return texts.zip_with(kept, series.cast(pl.String))
+    if series.dtype == pl.Time:
+        return series.dt.to_string("%H:%M:%S%.f")  # a cast drops parts of seconds
     texts = series.cast(pl.String).str.strip_chars()
     return texts.set((texts == "").fill_null(value=False), None)
 
