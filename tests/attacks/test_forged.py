@@ -344,20 +344,6 @@ def test_a_verified_directory_carries_nothing_besides(form, smuggle, tmp_path, s
     assert status("verify", folder)[0] == 1
 
 
-@pytest.mark.parametrize("publish", [shoal.Generalize(), shoal.Generalize(shape="classes")], ids=["text", "classes"])
-def test_columns_are_named_in_the_order_of_the_tables(publish, tmp_path, status):
-    """Promise: the manifest can be written in one way. Which of several columns it names first could tell something."""
-    release = shoal.anonymize(
-        shoal.sample.people(60, seed=1), shoal.sample.schema(), shoal.Mondrian(k=3), publish=publish
-    )
-    folder = release.write(tmp_path / "release")
-    assert status("verify", folder)[0] == 0
-    in_manifest(lambda entries: entries["layout"]["passed"].reverse())(folder)
-    code, said = status("verify", folder)
-    assert code == 1
-    assert "names the columns of table 'table' in another order than it has them" in said
-
-
 def test_the_command_of_a_shell_refuses_too(tmp_path):
     """As a receiver types it."""
     folder = shoal.anonymize(PEOPLE, AGES, shoal.Mondrian(k=3)).write(tmp_path / "release")

@@ -268,7 +268,6 @@ def _check_layout(manifest: Manifest, problems: Problems) -> None:
         if not all(map(_is_name, names)):
             problems.add(what, "has a name that no column can have: empty, a pattern, or with a forbidden character")
     _check_slices(layout, problems)
-    _check_order(manifest, problems)
     for column in layout.quasi:
         where = f"column {column.name!r}"
         if column.columns != layout.laid_out.carriers(column):
@@ -282,17 +281,6 @@ def _check_layout(manifest: Manifest, problems: Problems) -> None:
             problems.add(where, "shows sets, but the recipe does not ask for them")
         if column.form == "order" and not _is_order(column):
             problems.add(where, "has impossible ranks in its order")
-
-
-def _check_order(manifest: Manifest, problems: Problems) -> None:
-    """The columns come in the order in which the tables have them; of slices, each has an order of its own."""
-    layout = manifest.layout
-    if layout.slices:
-        return
-    for names in (layout.cell_columns, [column.name for column in layout.passed]):
-        for table in manifest.tables:
-            if [name for name in names if name in table.columns] != [one for one in table.columns if one in names]:
-                problems.add("layout", f"names the columns of table {table.name!r} in another order than it has them")
 
 
 def _is_name(name: str) -> bool:
