@@ -12,6 +12,7 @@ from shoal.enforce import coarsening
 from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Covered, Squared, total_loss
 from shoal.kernels.enforce import coarsening as kernel
+from shoal.kernels.enforce import settling
 from shoal.methods.base import Task
 from shoal.methods.groups import members_of
 from shoal.table.prepare import prepare
@@ -67,7 +68,7 @@ def test_what_is_remembered_changes_nothing(seed, loss, monkeypatch):
 
 def one_place():
     """Room for one answer, which every other one takes the place of."""
-    asked = np.zeros(1, dtype=kernel.ASKED)
+    asked = np.zeros(1, dtype=settling.ASKED)
     asked["group"] = -1
     return asked
 

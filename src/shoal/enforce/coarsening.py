@@ -18,6 +18,7 @@ from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Cells, Loss, RecordArray
 from shoal.enforce.slots import with_room
 from shoal.kernels.enforce import coarsening as kernel
+from shoal.kernels.enforce import settling
 from shoal.kernels.enforce import violation as kinds
 from shoal.kernels.enforce.partition import Partition
 from shoal.kernels.enforce.refine_covers import RUN, TREE
@@ -99,7 +100,7 @@ def settle(constraints: Constraints, measure: Loss, rows: Labels, k: int, labels
     Some may be left in no group.
     """
     partition, needs, nobody = with_room(labels, k, doubled=True), constraints.needs, np.zeros(0, dtype=np.int64)
-    kernel.settle(
+    settling.settle(
         partition, measure.state(partition), needs, rows[labels[rows] < 0], nobody, _memory(constraints, partition)
     )
     for turn in range(_passes(len(rows), int(labels.max(initial=-1)) + 1)):
@@ -113,18 +114,18 @@ def settle(constraints: Constraints, measure: Loss, rows: Labels, k: int, labels
         order = np.argsort(-mean, kind="stable")
         given_up = order[mean[order] > mean.mean()] if turn < GIVING_UP else nobody
         memory = _memory(constraints, partition)
-        moved = kernel.settle(partition, measure.state(partition), needs, costly_first, given_up, memory)
+        moved = settling.settle(partition, measure.state(partition), needs, costly_first, given_up, memory)
         if moved < FEW * len(rows):
             break
     return without_holes(partition.label)
 
 
-def _memory(constraints: Constraints, partition: Partition) -> kernel.Memory:
+def _memory(constraints: Constraints, partition: Partition) -> settling.Memory:
     """Nothing was asked yet."""
     n_groups = len(partition.groups)
-    asked = np.zeros(1 << min(n_groups * constraints.n_keys, MOST_ASKED).bit_length(), dtype=kernel.ASKED)
+    asked = np.zeros(1 << min(n_groups * constraints.n_keys, MOST_ASKED).bit_length(), dtype=settling.ASKED)
     asked["group"] = -1
-    return kernel.Memory(constraints.keys, np.zeros(n_groups, dtype=np.int64), asked)
+    return settling.Memory(constraints.keys, np.zeros(n_groups, dtype=np.int64), asked)
 
 
 def _passes(n_rows: int, n_groups: int) -> int:
