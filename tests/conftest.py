@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -44,9 +45,14 @@ def pytest_collection() -> Iterator[None]:
     def refuse(kernel: Dispatcher, _: object) -> None:
         pytest.fail(f"{kernel.py_func.__qualname__} is called while tests are gathered: call it in a test")
 
+    gc.disable()  # what is made on the way stays
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Dispatcher, "compile", refuse)
-        return (yield)
+        try:
+            return (yield)
+        finally:
+            gc.enable()
+            gc.freeze()
 
 
 class Examples:

@@ -10,7 +10,6 @@ from fractions import Fraction
 from itertools import cycle
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -690,6 +689,8 @@ class TestAttacks:
             shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1)
 
     def test_periods_of_pandas(self):
+        import pandas as pd
+
         frame = pd.DataFrame({"id": pd.period_range("2020", periods=6, freq="Y"), "age": [1, 2, 3, 4, 5, 6]})
         schema = shoal.Schema(person="id", quasi={"age": shoal.Numeric()})
         assert shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1).verify(original=frame, schema=schema).k >= 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import pickle
 import sys
 import warnings
@@ -9,17 +10,11 @@ from collections import Counter
 from importlib import import_module
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import check_estimator
 
 import shoal
 from shoal import sample
-from shoal.sklearn import Anonymizer
 from twins.nearest_class import nearest
 
 SCHEMA = shoal.Schema(
@@ -28,6 +23,13 @@ SCHEMA = shoal.Schema(
     sensitive=["disease"],
 )
 QUASI = list(SCHEMA.quasi)
+
+
+def anonymizer(*given, **named):
+    """The step. It takes scikit-learn along, which takes long to load: gathering tests does without."""
+    from shoal.sklearn import Anonymizer
+
+    return Anonymizer(*given, **named)
 
 
 def people(n: int, seed: int) -> pl.DataFrame:
@@ -45,13 +47,15 @@ def people(n: int, seed: int) -> pl.DataFrame:
 
 def test_a_wrong_argument_is_told_with_those_there_are():
     with pytest.raises(shoal.ShoalError, match=r"Anonymizer\(schemas=\): unknown argument; did you mean 'schema'\?"):
-        Anonymizer(schemas=SCHEMA)
+        anonymizer(schemas=SCHEMA)
 
 
 def test_scikit_learn_finds_nothing_wrong():
+    from sklearn.utils.estimator_checks import check_estimator
+
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = check_estimator(Anonymizer(), on_skip=None, on_fail=None)
+        found = check_estimator(anonymizer(), on_skip=None, on_fail=None)
     assert len(found) > 30
     assert {one["check_name"]: one["exception"] for one in found if one["status"] in ("failed", "xfail")} == {}
     # Arrays of other packages are looked at only where they are switched on.
@@ -60,7 +64,7 @@ def test_scikit_learn_finds_nothing_wrong():
 
 def test_rows_keep_their_order_and_show_what_the_release_shows():
     x = np.random.default_rng(1).normal(size=(43, 2))
-    step = Anonymizer(k=4)
+    step = anonymizer(k=4)
     shown = step.fit_transform(x)
     assert shown.shape == x.shape
     assert shown.dtype == np.float64
@@ -75,7 +79,7 @@ def test_rows_keep_their_order_and_show_what_the_release_shows():
 
 def test_other_rows_show_published_cells_of_the_nearest_class():
     rng = np.random.default_rng(2)
-    step = Anonymizer(k=3).fit(rng.normal(size=(30, 2)) * [1, 100])
+    step = anonymizer(k=3).fit(rng.normal(size=(30, 2)) * [1, 100])
     new = rng.normal(size=(20, 2)) * [1, 100]
     published = step.release_.to_polars().rows(named=True)
     kinds = {"x0": shoal.Numeric(), "x1": shoal.Numeric()}
@@ -92,7 +96,7 @@ def test_frames_of_mixed_columns_agree_with_the_twin(missing):
     if missing:
         gone = pl.int_range(pl.len()) % 4 == 0
         train, new = (one.with_columns(pl.when(~gone).then(pl.col(QUASI))) for one in (train, new))
-    step = Anonymizer(k=4, schema=SCHEMA).fit(train)
+    step = anonymizer(k=4, schema=SCHEMA).fit(train)
     shown = step.transform(new)
     assert shown.columns == step.release_.table.columns
     assert shown["disease"].equals(new["disease"])
@@ -106,7 +110,7 @@ def test_frames_of_mixed_columns_agree_with_the_twin(missing):
 @pytest.mark.parametrize("convert", [pl.DataFrame, pl.DataFrame.to_pandas, pl.DataFrame.to_arrow])
 def test_a_frame_comes_back_as_it_was_given(convert):
     frame = convert(people(30, 5))
-    step = Anonymizer(shoal.Mdav(k=5), schema=SCHEMA)
+    step = anonymizer(shoal.Mdav(k=5), schema=SCHEMA)
     shown = step.fit_transform(frame)
     assert type(shown) is type(frame)
     as_polars = pl.DataFrame(shown)
@@ -118,7 +122,7 @@ def test_a_frame_comes_back_as_it_was_given(convert):
 
 def test_equal_rows_of_several_classes_show_the_first():
     x = np.array([[1.0]] * 7 + [[5.0]] * 2)
-    step = Anonymizer(k=3)
+    step = anonymizer(k=3)
     shown = step.fit_transform(x)
     assert min(Counter(shown.ravel()).values()) >= 3
     assert step.transform(x)[0] == shown[0]
@@ -126,8 +130,10 @@ def test_equal_rows_of_several_classes_show_the_first():
 
 
 def test_requirements_hold_and_are_in_the_release():
+    from sklearn.base import clone
+
     people_, schema = sample.people(120, seed=1), sample.schema()
-    step = Anonymizer("mondrian", k=4, schema=schema, require=[shoal.LDiversity("disease", l=3)], random_state=3)
+    step = anonymizer("mondrian", k=4, schema=schema, require=[shoal.LDiversity("disease", l=3)], random_state=3)
     shown = step.fit_transform(people_)
     assert step.release_.verify().achieved["l:disease"] >= 3
     diseases = shown.group_by(list(schema.quasi)).agg(pl.col("disease").n_unique(), pl.len())
@@ -138,64 +144,69 @@ def test_requirements_hold_and_are_in_the_release():
 
 
 def test_it_is_a_step_of_a_pipeline_and_can_be_kept():
+    import pandas as pd
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
     rng = np.random.default_rng(6)
     x = rng.normal(size=(60, 2))
     y = x[:, 0] > 0
-    line = make_pipeline(Anonymizer(k=5), LogisticRegression()).fit(x, y)
+    line = make_pipeline(anonymizer(k=5), LogisticRegression()).fit(x, y)
     assert line.score(x, y) > 0.8
     back = pickle.loads(pickle.dumps(line))
     assert (back.predict(x) == line.predict(x)).all()
-    framed = Anonymizer(k=5).set_output(transform="pandas").fit_transform(pd.DataFrame(x, columns=["a", "b"]))
+    framed = anonymizer(k=5).set_output(transform="pandas").fit_transform(pd.DataFrame(x, columns=["a", "b"]))
     assert list(framed.columns) == ["a", "b"]
 
 
 def test_a_random_state_may_draw_the_seed():
     x = np.random.default_rng(1).normal(size=(20, 1))
-    seeds = [Anonymizer("oka", k=3, random_state=state).fit(x).release_.receipt.seed for state in (None, None)]
+    seeds = [anonymizer("oka", k=3, random_state=state).fit(x).release_.receipt.seed for state in (None, None)]
     assert seeds[0] != seeds[1]
-    drawn = [Anonymizer(random_state=np.random.RandomState(4)).fit(x).release_.receipt.seed for _ in range(2)]
+    drawn = [anonymizer(random_state=np.random.RandomState(4)).fit(x).release_.receipt.seed for _ in range(2)]
     assert drawn[0] == drawn[1]
 
 
 @pytest.mark.parametrize(
-    ("step", "match"),
+    ("method", "named", "match"),
     [
-        (Anonymizer(shoal.Anatomy(l=2), schema=SCHEMA), "anatomy shows quasi-identifiers as they are"),
-        (Anonymizer("mdaw"), "mdav"),
-        (Anonymizer(k=1), "k"),
-        (Anonymizer(5), "method=: needs something like"),
+        (shoal.Anatomy(l=2), {"schema": SCHEMA}, "anatomy shows quasi-identifiers as they are"),
+        ("mdaw", {}, "mdav"),
+        ("mdav", {"k": 1}, "k"),
+        (5, {}, "method=: needs something like"),
     ],
 )
-def test_what_cannot_be_a_step_is_refused(step, match):
+def test_what_cannot_be_a_step_is_refused(method, named, match):
+    step = anonymizer(method, **named)
     with pytest.raises(shoal.ParameterError, match=match):
         step.fit(people(30, 7) if step.schema else np.random.default_rng(1).normal(size=(30, 2)))
 
 
 def test_a_schema_in_the_place_of_the_method_is_told_before_columns_are_read():
-    step = Anonymizer(SCHEMA, shoal.Mondrian(k=3))
+    step = anonymizer(SCHEMA, shoal.Mondrian(k=3))
     match = r"method=: needs something like \"mdav\" or shoal.Mdav\(k=5\), got Schema"
     with pytest.raises(shoal.ParameterError, match=match):
         step.fit(people(30, 7))
     with pytest.raises(shoal.ParameterError, match=r"schema=: needs something like shoal.Schema\(.*\), got dict"):
-        Anonymizer(schema={"quasi": ["age"]}).fit(people(30, 7))
+        anonymizer(schema={"quasi": ["age"]}).fit(people(30, 7))
 
 
 def test_a_method_that_leaves_rows_out_is_refused():
-    step = Anonymizer(shoal.ThresholdGreedy(k=3, delta=0.2), random_state=1)
+    step = anonymizer(shoal.ThresholdGreedy(k=3, delta=0.2), random_state=1)
     with pytest.raises(shoal.ParameterError, match="threshold-greedy left out 1 rows; use one that leaves none out"):
         step.fit(np.array([[1.0], [1.1]] * 5 + [[100.0]]))
 
 
 def test_too_few_rows_are_told_in_the_words_of_scikit_learn():
     with pytest.raises(ValueError, match=r"4 sample\(s\).*minimum of 5 is required"):
-        Anonymizer().fit(np.ones((4, 2)))
+        anonymizer().fit(np.ones((4, 2)))
 
 
-@pytest.mark.parametrize("convert", [pd.DataFrame, pl.DataFrame])
-def test_texts_without_a_schema_are_named_by_their_column(convert):
-    frame = convert({"age": range(50), "name": ["Kanarienvogel"] * 50, "city": ["Ada"] * 50})
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_texts_without_a_schema_are_named_by_their_column(package):
+    frame = import_module(package).DataFrame({"age": range(50), "name": ["Kanarienvogel"] * 50, "city": ["Ada"] * 50})
     with pytest.raises(shoal.ParameterError) as caught:
-        Anonymizer(k=3).fit(frame)
+        anonymizer(k=3).fit(frame)
     assert str(caught.value) == (
         "X: columns that are not numbers: name, city; give schema=, with the role and the kind of every column"
     )
@@ -204,19 +215,23 @@ def test_texts_without_a_schema_are_named_by_their_column(convert):
 
 def test_texts_in_an_array_are_not_shown():
     with pytest.raises(shoal.ParameterError, match=r"^X: has cells that are not numbers; give schema=") as caught:
-        Anonymizer(k=3).fit(np.array([["Kanarienvogel"]] * 9))
+        anonymizer(k=3).fit(np.array([["Kanarienvogel"]] * 9))
     assert caught.value.__context__ is None
 
 
 def test_what_else_is_wrong_with_a_frame_is_told_in_the_words_of_scikit_learn():
     with pytest.raises(ValueError, match="contains NaN"):
-        Anonymizer(k=3).fit(pd.DataFrame({"age": [1.0, None] * 9, "ill": [True, False] * 9}))
+        anonymizer(k=3).fit(import_module("pandas").DataFrame({"age": [1.0, None] * 9, "ill": [True, False] * 9}))
+
+
+def test_the_example_in_its_description_runs():
+    assert doctest.testmod(import_module("shoal.sklearn"), optionflags=doctest.NORMALIZE_WHITESPACE) == (0, 5)
 
 
 def test_an_index_of_pandas_is_kept():
     """Rows keep their order, and pipelines join by it."""
     frame = people(30, 5).to_pandas().set_axis(range(100, 130))
-    step = Anonymizer(shoal.Mdav(k=5), schema=SCHEMA)
+    step = anonymizer(shoal.Mdav(k=5), schema=SCHEMA)
     assert list(step.fit_transform(frame).index) == list(step.transform(frame).index) == list(range(100, 130))
 
 

@@ -10,8 +10,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 import pytest
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 import shoal
 from support import realdata
@@ -175,12 +174,13 @@ def regrouped(release):
     leading = np.argsort(-np.abs(strengths))[: len(DISEASES)]
     points = vectors[:, leading] * strengths[leading] / often[:, None]
     points /= np.linalg.norm(points, axis=1, keepdims=True)
-    found = fcluster(linkage(points, "ward"), len(DISEASES), "maxclust")
+    hierarchy = scipy.cluster.hierarchy
+    found = hierarchy.fcluster(hierarchy.linkage(points, "ward"), len(DISEASES), "maxclust")
     truth = release.key.by_name["disease"].values
     shares = np.zeros((len(DISEASES), len(DISEASES)))
     for place, cell in enumerate(aliases):
         shares[found[place] - 1, DISEASES.index(truth[cell][0])] += counts[:, place].sum()
-    return shares[linear_sum_assignment(-shares)].sum() / MANY
+    return shares[scipy.optimize.linear_sum_assignment(-shares)].sum() / MANY
 
 
 SPLIT = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import t as student
 
 import shoal
 from shoal.errors import ParameterError, SchemaError
@@ -77,7 +77,7 @@ def test_what_is_told_by_hand():
     found = Accuracy.of(actual, said, np.array([0] * 5 + [1] * 5))
     assert (found.by_fold, found.accuracy, found.baseline) == ((1.0, 0.4), 0.7, 0.6)
     assert (found.n_rows, found.n_classes) == (10, 2)
-    half = student.ppf(0.975, 1) * np.std([1.0, 0.4], ddof=1) / np.sqrt(2)
+    half = scipy.stats.t.ppf(0.975, 1) * np.std([1.0, 0.4], ddof=1) / np.sqrt(2)
     assert half > 1
     assert found.interval == (0.0, 1.0)  # wider than there is room
     assert str(found) == "y: 70.00% [0.00%, 100.00%], baseline 60.00%"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import beta, binom
 
 from shoal.learning.c45 import C45
 from shoal.learning.pruning import expected_errors
@@ -18,8 +18,8 @@ from twins import c45 as twin
 @pytest.mark.parametrize("total", [1, 2, 6, 9, 16, 168, 1000])
 def test_without_an_error_the_bound_is_exact(total, confidence):
     share = expected_errors([total], [0], confidence)[0] / total
-    assert share == pytest.approx(beta.ppf(1 - confidence, 1, total))
-    assert binom.cdf(0, total, share) == pytest.approx(confidence)
+    assert share == pytest.approx(scipy.stats.beta.ppf(1 - confidence, 1, total))
+    assert scipy.stats.binom.cdf(0, total, share) == pytest.approx(confidence)
 
 
 @pytest.mark.parametrize(("total", "share"), [(6, 0.206), (9, 0.143), (1, 0.750)])
@@ -31,7 +31,7 @@ def test_the_figures_of_the_book(total, share):
 @given(st.integers(2, 2000), st.floats(0, 1), st.sampled_from([0.05, 0.1, 0.25, 0.4]))
 def test_with_errors_it_is_near_the_exact_bound(total, share, confidence):
     wrong = max(1, int(share * (total - 1)))
-    exact = beta.ppf(1 - confidence, wrong + 1, total - wrong)
+    exact = scipy.stats.beta.ppf(1 - confidence, wrong + 1, total - wrong)
     assert expected_errors([total], [wrong], confidence)[0] / total == pytest.approx(exact, abs=0.4 / total + 0.02)
 
 

@@ -8,12 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
-from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import CategoricalNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import shoal
 from shoal.learning.learners import LEARNERS, named
@@ -45,6 +39,13 @@ def plain(frame: pl.DataFrame) -> np.ndarray:
 
 def sklearn_says(learner, train: pl.DataFrame, test: pl.DataFrame, classes: list[str]) -> np.ndarray:
     """What scikit-learn says itself, of the plain table."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import CategoricalNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
     names, number = [0, 1], [2]
     ages = np.sort(train["age"].to_numpy())
     edges = sorted({ages[ages > ages[place * len(ages) // 10 - 1]].min() for place in range(1, 10)})

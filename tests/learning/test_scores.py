@@ -7,10 +7,9 @@ import math
 import numpy as np
 import polars as pl
 import pytest
+import scipy
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.stats import t as student
-from sklearn.metrics import roc_auc_score
 
 from shoal.learning.scores import Outcome, Predictions, Score, area, interval
 
@@ -24,6 +23,8 @@ def test_areas_are_those_of_scikit_learn(n_classes, n_rows, seed):
     shares = rng.integers(1, 4, (n_rows, n_classes)).astype(float)  # many ties
     shares /= shares.sum(axis=1, keepdims=True)
     options = {"multi_class": "ovr", "average": "weighted"} if n_classes > 2 else {}
+    from sklearn.metrics import roc_auc_score  # takes long to load
+
     wanted = roc_auc_score(actual, shares if n_classes > 2 else shares[:, 1], **options)
     assert area(pl.Series("y", [f"c{place}" for place in actual]), classes, shares) == pytest.approx(wanted, abs=1e-12)
 
@@ -38,7 +39,7 @@ def test_areas_by_hand():
 
 
 def test_intervals_by_hand():
-    half = student.ppf(0.975, 2) * 0.02 / 3**0.5
+    half = scipy.stats.t.ppf(0.975, 2) * 0.02 / 3**0.5
     assert interval([0.70, 0.72, 0.74]) == pytest.approx((0.72 - half, 0.72 + half))
     assert interval([0.70, math.nan, 0.72, 0.74]) == interval([0.70, 0.72, 0.74])
     assert interval([0.0, 1.0]) == (0.0, 1.0)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from shoal.reproduce.runs import FAILS, HOLDS, OPEN, PARTLY, Mean, together
 
@@ -14,7 +14,7 @@ from shoal.reproduce.runs import FAILS, HOLDS, OPEN, PARTLY, Mean, together
 def test_the_interval_is_students():
     values = np.random.default_rng(3).normal(5, 2, 9)
     found = Mean.of(values.tolist())
-    low, high = stats.t.interval(0.95, 8, loc=values.mean(), scale=stats.sem(values))
+    low, high = scipy.stats.t.interval(0.95, 8, loc=values.mean(), scale=scipy.stats.sem(values))
     assert (found.value, found.low, found.high) == pytest.approx((values.mean(), low, high), rel=1e-12)
 
 

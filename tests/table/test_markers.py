@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -80,6 +79,8 @@ def test_a_marker_counts_in_its_column_alone(numbers):
 
 
 def test_the_release_is_that_of_the_table_with_missing_cells(tmp_path):
+    import pandas as pd
+
     wanted = shoal.anonymize(by_hand(), SCHEMA, METHOD, seed=5)
     for frame in (FRAME, pd.DataFrame(FRAME.to_dict(as_series=False))):
         release = shoal.anonymize(frame, SCHEMA, METHOD, seed=5, missing_values=MARKERS)

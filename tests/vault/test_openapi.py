@@ -5,11 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
-from requests import Session
-from schemathesis.checks import not_a_server_error
 
 from shoal.vault.app import create
 from support.pairwise import examples
@@ -22,20 +19,22 @@ LEFT_OUT = "/v1/seal"
 @pytest.fixture(scope="module")
 def requests(tmp_path_factory):
     """Requests for every operation, as it is described and otherwise; drawn once, and sent by everybody."""
+    import schemathesis  # takes long to load, here and below
+
     vault = made(tmp_path_factory.mktemp("described"))
     described = schemathesis.openapi.from_dict(create(vault.service)._app.openapi())
     vault.service.database.close()
     operations = [one for one in (each.ok() for each in described.get_all_operations()) if one.path != LEFT_OUT]
-    found = [case for one in operations for case in drawn(one)]
+    found = [case for one in operations for case in drawn(one, schemathesis.GenerationMode)]
     assert len(operations) > 15
     assert {one.label for one in operations} == {case.operation.label for case in found}
     return found
 
 
-def drawn(operation) -> list[schemathesis.Case]:
+def drawn(operation, modes) -> list:
     """Some requests for an operation."""
-    found: list[schemathesis.Case] = []
-    for mode in schemathesis.GenerationMode:
+    found = []
+    for mode in modes:
 
         @seed(1)
         @settings(
@@ -53,6 +52,9 @@ def drawn(operation) -> list[schemathesis.Case]:
 
 @pytest.mark.parametrize("who", ["sue", "ada", None])
 def test_no_request_makes_the_server_fail(tmp_path, who, requests):
+    from requests import Session
+    from schemathesis.checks import not_a_server_error
+
     vault = made(tmp_path)
     vault.grant()
     given = {} if who is None else {"Authorization": f"Bearer {vault.tokens[who]}"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -116,6 +115,8 @@ def test_the_same_seed_gives_the_same_figures():
 
 
 def test_any_type_of_frame_is_taken():
+    import pandas as pd
+
     train, test = people(), people(100, seed=1)
     release = shoal.anonymize(train, SCHEMA, shoal.Mondrian(k=4), seed=1)
     few = {"learners": ["c45"], "folds": 2}
