@@ -7,6 +7,7 @@ one way; whatever has two ways has room for a message.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import date, datetime
 
 import polars as pl
 import pytest
@@ -149,6 +150,23 @@ def test_a_missing_number_is_missing_in_one_way(cell, kind, tmp_path):
     other = mended(release, table=table.with_columns(table["x"].scatter(place, cell)))
     verdict = judged(written(other, "parquet"), tmp_path / "release")
     assert verdict == (ACCEPTED if kind is None and cell == float("inf") else REFUSED)  # a number like any other there
+
+
+@pytest.mark.parametrize("kind", ["neutral", "sensitive"])
+@pytest.mark.parametrize("days", [[date(2000, 1, 1), None, date(2000, 1, 2), None], [None] * 4], ids=["days", "none"])
+def test_a_day_is_no_midnight(days, kind, tmp_path):
+    """A Parquet file has a type for either: which of the two it is could be a message."""
+    frame = pl.DataFrame({"age": [1, 1, 2, 2], "x": pl.Series(days, dtype=pl.Date)})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, **{kind: ["x"]})
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1)
+    assert judged(written(mended(release), "parquet"), tmp_path / "days") == ACCEPTED
+    other = mended(release, table=release.frames["table"].with_columns(pl.col("x").cast(pl.Datetime("us"))))
+    assert judged(written(other, "parquet"), tmp_path / "midnights") == REFUSED
+    frame = frame.with_columns(pl.col("x").cast(pl.Datetime("us")))
+    assert shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1).manifest == release.manifest
+    frame = frame.with_columns(x=pl.Series([datetime(2000, 1, 1, 5), datetime(2000, 1, 2), None, None]))
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1)
+    assert judged(written(mended(release), "parquet"), tmp_path / "times") == ACCEPTED
 
 
 def test_a_name_with_a_line_end_of_any_sort_can_be_written(tmp_path):

@@ -212,6 +212,26 @@ def test_whole_numbers_written_as_real_ones(release):
     refused(release, "column 'income': has numbers that are not in Shoal's notation")
 
 
+@pytest.mark.parametrize("hour", [0, 5])
+def test_midnights_written_as_times(hour, tmp_path):
+    """Those of one part may all be midnights, those of all parts may not: they are days then."""
+    frame = shoal.sample.people(900, seed=5).select("age", day=pl.date(2000, 1, 1 + pl.col("age") % 28))
+    last = pl.int_range(pl.len()) == pl.len() - 1
+    times = pl.col("day").cast(pl.Datetime("us")) + pl.duration(hours=pl.when(last).then(hour).otherwise(0))
+    frame.with_columns(times).write_parquet(tmp_path / "people.parquet")
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, neutral=["day"])
+    source = Source(path=tmp_path / "people.parquet")
+    recipe = shoal.Recipe(schema, shoal.Mondrian(k=4), source=source, seed=1)
+    folder = tmp_path / "out"
+    assert publish_in_blocks(recipe, folder, Blocks(rows=200, part_rows=300, workers=1), SILENT)
+    check_directory(folder)
+    own = {frame.schema["day"] for frame in frames_of(folder)}
+    assert own == {pl.Datetime("us") if hour else pl.Date()}
+    if not hour:
+        written(folder, [frame.with_columns(pl.col("day").cast(pl.Datetime("us"))) for frame in frames_of(folder)])
+        refused(folder, "column 'day': has times that are not in Shoal's notation")
+
+
 def said(folder: Path, **entries: object) -> None:
     """Something else in the manifest, with figures that fit it."""
     manifest = Manifest.read(folder).model_copy(update=entries)

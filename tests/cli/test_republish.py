@@ -178,6 +178,19 @@ def test_what_is_refused_before_work_starts(place, call):
         assert not (place / "out").exists()
 
 
+def test_no_release_of_the_series_is_replaced(place, call):
+    """Neither verify-series nor the holder could look at the series any more."""
+    twice(place, call)
+    call("republish", "recipe.toml", "--state", "o.state", "--out", "other", "--seed", "3")
+    before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    following = ["republish", "recipe.toml", "--state", "s.state", "--previous", "two", "--overwrite", "--out"]
+    code, _, err = call(*following, "one")
+    assert code == 2
+    assert "one: is release 1 of this series, which is not replaced; choose another directory" in err
+    assert {path: path.read_bytes() for path in before} == before
+    assert call(*following, "other")[0] == 0
+
+
 def test_a_changed_release_ends_with_status_one(place, call):
     twice(place, call)
     (place / "two" / "table.csv").write_text("class,disease\n1,flu\n")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from datetime import datetime
+from decimal import Decimal
 from itertools import cycle, permutations
 
 import numpy as np
@@ -284,6 +286,38 @@ def test_numbers_as_sensitive_values_stay_the_same_whatever_the_others_are():
     shoal.verify_series([one.release, two.release], two.state.memberships())
 
 
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ([1.0, 2.0, 3.0, 4.0], [1.0, 2.5, 3.5]),
+        ([1.0, 2.5, 3.0, 4.0], [1.0, 2.0, 3.0]),
+        ([Decimal("1.5"), Decimal("2.25"), Decimal("3.5"), Decimal("4.0")], [Decimal("1.5"), Decimal("3.5"), None]),
+        ([datetime(2000, 1, day, day - 1) for day in (1, 2, 3, 4)], [datetime(2000, 1, day) for day in (1, 2, 3)]),
+    ],
+    ids=["whole before", "whole now", "fewer digits", "midnights"],
+)
+@pytest.mark.parametrize("kind", [None, shoal.Nominal()], ids=["no kind", "nominal"])
+def test_values_without_a_kind_stay_the_same_whatever_the_others_are(before, now, kind):
+    """They were spelt as the others needed it: who stayed was said to have another value, and was to be left out."""
+    schema = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive={"disease": kind})
+    first = pl.DataFrame({"name": list("abcd"), "age": range(4), "disease": before})
+    one = republish(first, schema, TWO)
+    second = pl.DataFrame({"name": list("axy"), "age": range(3), "disease": now})
+    two = republish(second, schema, TWO, previous=one.release, state=one.state)
+    shoal.verify_series([one.release, two.release], two.state.memberships(), two.state.fingerprints())
+
+
+def test_counterfeits_are_spelt_as_people_are():
+    """0.50 beside 0.5: the column came as decimals, and now as floats, and who has 0.25 was known."""
+    first = pl.DataFrame({"name": list("abcd"), "age": range(4), "disease": [Decimal(n) / 4 for n in (1, 2, 3, 4)]})
+    one = republish(first, SCHEMA, TWO)
+    second = pl.DataFrame({"name": list("axy"), "age": [0, 1, 2], "disease": [0.25, 0.5, 0.75]})
+    for seed in range(5):
+        two = republish(second, SCHEMA, TWO, previous=one.release, state=one.state, seed=seed)
+        assert two.release.manifest.rows.counterfeits
+        assert {*two.release.frames["table"]["disease"]} <= {"0.25", "0.5", "0.75", "1"}
+
+
 def test_orders_and_hierarchies_of_sensitive_values_cover_counterfeits():
     tree = shoal.Hierarchy([("flu", "lung", "*"), ("cold", "lung", "*"), ("ulcer", "stomach", "*")])
     for kind in (shoal.Nominal(tree), shoal.Ordinal(["cold", "flu", "ulcer"])):
@@ -382,6 +416,22 @@ def test_ids_that_differ_in_spaces_alone_are_warned_of():
     one = shoal.republish(FIRST, SCHEMA, TWO, seed=3)
     again = FIRST.with_columns(name=FIRST["name"].str.replace("^b$", " b"))
     with pytest.warns(shoal.ShoalWarning, match="column 'name': 1 id differs from another"):
+        shoal.republish(again, SCHEMA, TWO, previous=one.release, state=one.state, seed=4)
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [("abcd", "ABCD"), (["ann lee", "bo", "cy", "di"], ["Ann Lee", "Bo", "Cy", "Di"]),
+     (["01", "02", "03", "04"], [1, 2, 3, 4]), ([1, 2, 3, 4], ["0001", "0002", "0003", "0004"]),
+     (["\u00e4", "\u00f6", "\u00fc", "\u00e9"], ["a\u0308", "o\u0308", "u\u0308", "e\u0301"])],
+    ids=["case", "names", "without zeros", "with zeros", "Unicode form"],
+)  # fmt: skip
+def test_old_ids_in_another_form_are_warned_of(before, now):
+    """They count as new people: who compares the releases intersects their classes."""
+    one = shoal.republish(FIRST.with_columns(name=pl.Series(list(before))), SCHEMA, TWO, seed=3)
+    again = FIRST.with_columns(name=pl.Series(list(now)))
+    said = "column 'name': 4 new ids differ from old ones only in case, Unicode form or zeros in front; they count as"
+    with pytest.warns(shoal.ShoalWarning, match=said):
         shoal.republish(again, SCHEMA, TWO, previous=one.release, state=one.state, seed=4)
 
 

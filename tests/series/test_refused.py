@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.disk import change as changes
 from shoal.release import sealed
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import check_receipt
@@ -312,6 +313,47 @@ def test_series_that_are_none_are_refused(one, two):
         shoal.verify_series([one.release, two.release], lost)
 
 
+def first_and_second(frame, schema, method):
+    """Two releases of the same people."""
+    one = shoal.republish(frame, schema, method, seed=1)
+    return one, shoal.republish(frame, schema, method, previous=one.release, state=one.state, seed=2)
+
+
+@pytest.mark.parametrize(
+    ("columns", "sensitive", "newcomers", "match"),
+    [
+        (["age", "zip"], None, "mix", "has other columns, roles or kinds than the first release"),
+        (["zip"], None, "mix", "has other columns, roles or kinds than the first release"),
+        (["age"], shoal.Nominal(), "mix", "has other columns, roles or kinds than the first release"),
+        (["age as text"], None, "mix", "has other columns, roles or kinds than the first release"),
+        (["age"], None, "apart", "was made with another newcomers than the first release"),
+    ],
+    ids=["a column more", "another column", "another kind", "another kind of a quasi-identifier", "a parameter"],
+)
+def test_a_release_of_another_series_is_refused(one, columns, sensitive, newcomers, match):
+    """It has the right number and names the release before it, and its values are those of the series."""
+    kinds = {"age": shoal.Numeric(), "age as text": shoal.Nominal(), "zip": shoal.Nominal()}
+    quasi = {name.removesuffix(" as text"): kinds[name] for name in columns}
+    frame = FIRST.with_columns(zip=pl.Series(["A", "B", "C", "D"])).select("name", *quasi, "disease")
+    schema = shoal.Schema(identifying=["name"], quasi=quasi, sensitive={"disease": sensitive})
+    other = first_and_second(frame, schema, replace(TWO, newcomers=newcomers))[1].release
+    forged = changed(other, series={"previous": one.release.manifest.fingerprint()})
+    forged.verify()
+    with pytest.raises(shoal.GuaranteeError, match=f"release 2: {match}"):
+        shoal.verify_series([one.release, forged])
+
+
+def test_what_the_holder_knows_is_asked_for_in_its_types(one):
+    for people, fingerprints, match in (
+        ([{"a": [1]}], None, "people: needs a whole number for the class of everybody"),
+        ([{"a": None}], None, "people: needs a whole number for the class of everybody"),
+        (None, 7, r"fingerprints: needs a list of texts; give SeriesState.fingerprints\(\)"),
+        (None, "a", "fingerprints: needs a list of texts"),
+    ):
+        with pytest.raises(shoal.ParameterError, match=match):
+            shoal.verify_series([one.release], people, fingerprints)
+
+
 def test_a_plain_release_cannot_claim_counterfeits():
     plain = shoal.anonymize(FIRST, SCHEMA, shoal.Mondrian(k=2))
     rows = plain.manifest.rows.model_copy(update={"published": 3, "counterfeits": 1})
@@ -459,6 +501,26 @@ def test_after_a_stop_between_the_two_moves_the_same_can_be_run_again(one, two, 
     again = shoal.republish(second, SCHEMA, TWO, previous=one.release, state=state, seed=4)
     again.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE, overwrite=True)
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_who_checks_a_series_finishes_what_was_begun(one, two, tmp_path, monkeypatch):
+    """A process died before the second release was moved to its place: its directory is not there yet."""
+    state = tmp_path / "s.state"
+    first = one.write(tmp_path / "one", state, PASSPHRASE)
+    with monkeypatch.context() as patched:
+        patched.setattr(changes, "remove", lambda _staging: None)
+        patched.setattr(changes.Change, "_undo", lambda *_: None)
+        patched.setattr(changes._Part, "move", died)
+        with pytest.raises(KeyboardInterrupt):
+            two.write(tmp_path / "two", state, PASSPHRASE)
+    assert not (tmp_path / "two").exists()
+    with pytest.warns(shoal.ShoalWarning, match="what it began was finished"):
+        assert shoal.verify_series([first, tmp_path / "two"]).n_releases == 2
+    assert shoal.SeriesState.read(state, PASSPHRASE).fingerprints() == two.state.fingerprints()
+
+
+def died(_part):
+    raise KeyboardInterrupt
 
 
 def test_a_state_that_another_release_follows_already_is_not_followed_again(one, two, tmp_path):

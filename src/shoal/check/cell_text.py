@@ -28,7 +28,8 @@ def check_written(
 ) -> None:
     """Note columns of a type that no release has, and cells that could have been written in another way.
 
-    In a part of a table numbers may all be whole though the column is not: see `has_fractions`.
+    In a part of a table numbers may all be whole, and times midnights, though the column has others: see
+    `has_fractions`.
     """
     sorts = column_sorts(layout)
     series = [tables[table][name] for table, columns in layout.contents.items() for name in columns]
@@ -41,7 +42,9 @@ def check_written(
 
 
 def has_fractions(series: pl.Series, layout: Layout) -> bool:
-    """Whether a column is what it is for its cells alone: not one of real numbers that are all whole."""
+    """Whether a column is what it is for its cells alone: not one of real numbers or times that are all whole."""
+    if series.dtype == pl.Datetime:
+        return not _are_days(series)
     return not series.dtype.is_float() or _are_plain(series, column_sorts(layout).get(series.name, ANY))
 
 
@@ -67,6 +70,8 @@ def _complaint(series: pl.Series, sort: str, *, part: bool = False) -> str | Non
         return "has empty texts; a missing cell must be null"
     if dtype.is_float() and not _are_plain(series, NUMBER if part and sort != ANY else sort, part=part):
         return "has numbers that are not in Shoal's notation"
+    if dtype == pl.Datetime and not part and _are_days(series):
+        return "has times that are not in Shoal's notation: all of them are midnights, which are written as days"
     if sort == ANY:
         return None
     if dtype != pl.String:
@@ -85,6 +90,11 @@ def _are_plain(floats: pl.Series, sort: str, *, part: bool = False) -> bool:
     if known.is_nan().any() or (sort != ANY and not known.is_finite().all()):
         return False
     return part or sort == NUMBER or not ((known.floor() == known) & (known.abs() < 2**53)).all()
+
+
+def _are_days(times: pl.Series) -> bool:
+    """Whether times have no time of day, each of them: a release has days then."""
+    return bool((times.dt.truncate("1d") == times).all())
 
 
 def _castable(texts: pl.Series, sort: str) -> pl.Series:

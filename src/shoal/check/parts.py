@@ -141,9 +141,11 @@ def concluded(
         problems.add("parts", "have columns of different data types")
     problems.raise_if_any(GuaranteeError)
     _check_numbers(seen, problems)
+    types = {name: dtype for columns in seen[0].types.values() for name, dtype in columns.items()}
     for name in dict.fromkeys(name for table in manifest.tables for name in table.columns):
         if not any(name in one.fractions for one in seen):
-            problems.add(f"column {name!r}", "has numbers that are not in Shoal's notation")
+            what = "times" if types[name].startswith("Datetime") else "numbers"
+            problems.add(f"column {name!r}", f"has {what} that are not in Shoal's notation")
     again = whole_columns(manifest, [one.values for one in seen], Problems())
     if any(not np.array_equal(again[name].counts, one.counts) for name, one in wholes.items()):
         problems.add("parts", "were changed while they were looked at")

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from shoal.check.release import verify
+from shoal.disk.recovery import settle
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.release.files import read_directory
 from shoal.release.manifest import Manifest, Place
@@ -45,8 +47,6 @@ class _Read:
 
     manifest: Manifest
     series: Place
-    column: str
-    m: int
     signatures: Signatures
     sizes: dict[int, int]
     counterfeits: dict[int, int]
@@ -89,6 +89,10 @@ def verify_series(
     if people is not None and len(people) != len(releases):
         what = f"has the people of {len(people)} releases, but {len(releases)} releases are given"
         raise ParameterError(Problem("people", what, "give all releases, from the first on, with the people of each"))
+    if people is not None and not all(isinstance(one, Integral) for members in people for one in members.values()):
+        raise ParameterError(Problem("people", "needs a whole number for the class of everybody"))
+    if fingerprints is not None and not isinstance(fingerprints, (list, tuple)):
+        raise ParameterError(Problem("fingerprints", "needs a list of texts", "give SeriesState.fingerprints()"))
     if fingerprints is not None and len(fingerprints) != len(releases):
         what = f"{len(fingerprints)} fingerprints are given for {len(releases)} releases"
         raise ParameterError(Problem("fingerprints", what, "give one for each release, from the first on"))
@@ -117,6 +121,7 @@ def _read(release: Any, place: int, problems: Problems) -> _Read | None:
     """One release, verified by itself; what is wrong is noted with its number."""
     try:
         if isinstance(release, (str, Path)):
+            settle(release)
             manifest, tables = read_directory(Path(release))
             verify(tables, manifest)
         else:
@@ -133,7 +138,7 @@ def _classes(manifest: Manifest, tables: Mapping[str, pl.DataFrame]) -> _Read:
     promise = next((one for one in manifest.promise if one.get("model") == "m-uniqueness"), None)
     if promise is None or manifest.series is None:
         raise GuaranteeError(Problem("manifest", "is not that of a repeated release"))
-    column, m = str(promise["column"]), int(str(promise["m"]))
+    column = str(promise["column"])
     kind = next(passed.kind for passed in manifest.layout.passed if passed.name == column)
     numbers, values = tables["table"]["class"].cast(pl.Int64), tables["table"][column].cast(pl.String).to_list()
     signatures: dict[int, set[object]] = {}
@@ -142,7 +147,7 @@ def _classes(manifest: Manifest, tables: Mapping[str, pl.DataFrame]) -> _Read:
         signatures.setdefault(number, set()).add(None if value is None else read(value))
     facts = tables["classes"].select(pl.col("class", "size", "counterfeits").cast(pl.Int64)).rows()
     return _Read(
-        manifest, manifest.series, column, m, {number: frozenset(values) for number, values in signatures.items()},
+        manifest, manifest.series, {number: frozenset(values) for number, values in signatures.items()},
         {number: size for number, size, _ in facts}, {number: fakes for number, _, fakes in facts},
     )  # fmt: skip
 
@@ -156,13 +161,22 @@ def _check_order(read: Sequence[_Read], problems: Problems) -> None:
 
 
 def _check_chain(read: Sequence[_Read], problems: Problems) -> None:
-    """Every release names the one before it, and promises what the first did."""
+    """Every release names the one before it, and promises what the first did, of the same columns."""
+    first = read[0].manifest
     for place, one in enumerate(read):
-        where = f"release {place + 1}"
+        where, method = f"release {place + 1}", one.manifest.recipe.method
         if one.series.previous != (read[place - 1].manifest.fingerprint() if place else None):
             problems.add(where, "names another previous release than the one given before it")
-        if (one.column, one.m) != (read[0].column, read[0].m):
-            problems.add(where, "promises another m, or another column, than the first release")
+        if others := [name for name, value in first.recipe.method.items() if method.get(name) != value]:
+            problems.add(where, f"was made with another {' and another '.join(others)} than the first release")
+        if _columns(one.manifest) != _columns(first):
+            problems.add(where, "has other columns, roles or kinds than the first release")
+
+
+def _columns(manifest: Manifest) -> set[tuple[str, str, str | None]]:
+    """Names, roles and kinds of what is published."""
+    quasi = {(one.name, "quasi", one.kind) for one in manifest.layout.quasi}
+    return quasi | {(one.name, one.role, one.kind) for one in manifest.layout.passed}
 
 
 def _check_members(one: _Read, members: Mapping[Any, int], place: int, problems: Problems) -> None:

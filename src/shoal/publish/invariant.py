@@ -11,6 +11,7 @@ import polars as pl
 from shoal.methods.groups import Groups, Labels
 from shoal.publish.base import Published, numbered_groups, passed_columns
 from shoal.publish.generalize import Generalize
+from shoal.table.clean import category_texts
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric
 
@@ -58,7 +59,7 @@ def _with_fakes(table: Table, column: str, fakes: Sequence[str | None]) -> pl.Se
     """The sensitive column with the values of the counterfeits at its end: numbers as numbers, all else as text."""
     series = table.frame[column]
     if not isinstance(table.schema.columns[column].kind, Numeric):
-        return pl.concat([series.cast(pl.String), pl.Series(column, fakes, dtype=pl.String)])
+        return pl.concat([category_texts(series), pl.Series(column, fakes, dtype=pl.String)])
     texts = pl.Series(column, fakes, dtype=pl.String)
     numbers = texts.cast(pl.Int64, strict=False)  # exactly: beyond 2^53, a detour over floats would show
     if series.dtype != pl.Int64 or numbers.null_count() > texts.null_count():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 import polars as pl
@@ -32,11 +33,16 @@ from shoal.published.release import Release, read_release
 from shoal.series.state import SeriesState, schema_fingerprint
 from shoal.series.values import Coded
 from shoal.settings import Part
+from shoal.table.clean import category_texts
 from shoal.table.fingerprint import content_sha256
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import Table
 from shoal.table.schema import Ordinal, Schema
 
+LOOKED_AT = 1_000
+"""New ids whose other forms are looked for."""
+MOST_DIGITS = 12
+"""Digits that a number with zeros in front may have."""
 EXAMPLES = settings.EXAMPLES | {"method": 'shoal.MInvariance(m=3, id="name", column="disease")'}
 """What to give for the arguments that every release of a series needs."""
 
@@ -176,6 +182,28 @@ def warn_of_spaces(table: Table, method: MInvariance, state: SeriesState) -> Non
         what = f"{differ} from another, of this release or an earlier one, only in spaces around it"
         fix = "they count as different people; write every id without spaces around it"
         warnings.warn(f"column {method.id!r}: {what}; {fix}", ShoalWarning, stacklevel=3)
+
+
+def warn_of_forms(table: Table, method: MInvariance, coded: Coded, state: SeriesState) -> None:
+    """Warn of new ids that are old ones in another form, such as 7 for 007; of many, the first say it for all."""
+    if not state.releases:
+        return
+    new, known = np.flatnonzero(coded.bound < 0)[:LOOKED_AT], state.known()
+    forms = [_other_forms(text) for text in category_texts(table.frame[method.id][new]).to_list()]
+    n_ids = sum(any(one in known for one in state.digests(sorted(texts))) for texts in forms)
+    if n_ids:
+        differ = "1 new id differs from an old one" if n_ids == 1 else f"{n_ids:,} new ids differ from old ones"
+        what = f"{differ} only in case, Unicode form or zeros in front"
+        fix = "they count as different people; write every id as in earlier releases"
+        warnings.warn(f"column {method.id!r}: {what}; {fix}", ShoalWarning, stacklevel=3)
+
+
+def _other_forms(text: str) -> set[str]:
+    """How else an id may have been written."""
+    forms = {text.lower(), text.upper(), text.title(), normalize("NFC", text), normalize("NFD", text)}
+    if text.isdecimal():
+        forms |= {text.lstrip("0") or "0", *(text.zfill(width) for width in range(MOST_DIGITS + 1))}
+    return forms - {text}
 
 
 def _check_fresh(method: MInvariance, coded: Coded, state: SeriesState, problems: Problems) -> None:

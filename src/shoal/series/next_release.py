@@ -29,7 +29,15 @@ from shoal.recipe.recipe import Recipe
 from shoal.release.directories import check_outside
 from shoal.release.manifest import Place, is_release
 from shoal.release.sealed import STATE
-from shoal.series.checks import EXAMPLES, check_previous, check_shape, check_table, parts_given, warn_of_spaces
+from shoal.series.checks import (
+    EXAMPLES,
+    check_previous,
+    check_shape,
+    check_table,
+    parts_given,
+    warn_of_forms,
+    warn_of_spaces,
+)
 from shoal.series.state import SeriesState
 from shoal.series.values import Coded
 from shoal.settings import belongs, check_arguments, limited_threads, secret_seed, watched_part
@@ -175,6 +183,7 @@ def republish(
     )  # fmt: skip
     warn_of_spaces(table, method, before)
     coded = Coded.of(table, method, before)
+    warn_of_forms(table, method, coded, before)
     with limited_threads(threads):
         rng = np.random.default_rng([seed, 0])
         made = method.arrange(Task.of(table), coded.codes, len(coded.domain), coded.signatures, coded.bound, rng, told)

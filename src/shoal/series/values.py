@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from shoal.cluster.signatures import Signature
 from shoal.methods.groups import Labels
 from shoal.methods.m_invariance import MInvariance
 from shoal.series.state import SeriesState, Value
+from shoal.table.clean import category_texts
 from shoal.table.numbers import number_text
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric
@@ -34,7 +34,7 @@ class Coded:
     @classmethod
     def of(cls, table: Table, method: MInvariance, state: SeriesState) -> Coded:
         """Look everybody up."""
-        digests = state.digests(table.frame[method.id].cast(pl.String).to_list())
+        digests = state.digests(category_texts(table.frame[method.id]).to_list())
         known = state.known()
         kept = [state.signatures[state.signature_of[known[one]]] if one in known else None for one in digests]
         texts = value_texts(table, method.column)
@@ -61,6 +61,6 @@ def value_texts(table: Table, column: str) -> Sequence[Value]:
     """A sensitive column as texts that stay the same from one table to the next, whatever type the others make it."""
     series = table.frame[column]
     if not isinstance(table.schema.columns[column].kind, Numeric):
-        return series.cast(pl.String).to_list()
+        return category_texts(series).to_list()
     text_of = {number: number_text(number) for number in series.drop_nulls().unique().to_list()}
     return [None if number is None else text_of[number] for number in series.to_list()]

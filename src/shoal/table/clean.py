@@ -196,7 +196,11 @@ def category_texts(series: pl.Series) -> pl.Series:
         floats = series.cast(pl.Float64)
         floats = floats.set(floats == 0, 0.0)
         whole = _are_whole(floats).fill_null(value=False)
-        return floats.cast(pl.Int64, strict=False).cast(pl.String).zip_with(whole, floats.cast(pl.String))
+        texts = floats.cast(pl.Int64, strict=False).cast(pl.String).zip_with(whole, floats.cast(pl.String))
+        if series.dtype.is_float():
+            return texts
+        exact = floats.cast(series.dtype, strict=False).eq_missing(series)  # else floats would take two for the same
+        return texts.zip_with(exact, series.cast(pl.String).str.replace(r"(\.\d*?)0+$", "$1").str.strip_suffix("."))
     if isinstance(series.dtype, pl.Datetime):
         texts = series.cast(pl.String).str.replace(r"(\.\d*?)0+(\+|-|$)", "$1$2").str.replace(r"\.(\+|-|$)", "$1")
         return texts if series.dtype.time_zone else texts.str.strip_suffix(" 00:00:00")
