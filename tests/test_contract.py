@@ -222,7 +222,8 @@ def check_refusal(error, before, name, options, require, suppress=0.0):
         named = {one.column for one in require if one.name == "alpha-k" and one.values is not None}
         lost = tuple(f"column {column!r} does not have " for column in named)
         said = [
-            re.match(r"require alpha-k: once [1-9]\d* rows are suppressed, (.*)", str(one)) for one in error.problems
+            re.match(r"require alpha-k: once (?:1 row is|[1-9]\d* rows are) suppressed, (.*)", str(one))
+            for one in error.problems
         ]
         assert all(one is not None and one[1].startswith(lost) for one in said)
         assert all(problem.fix == "suppress less, or require less" for problem in error.problems)

@@ -193,7 +193,7 @@ def test_a_schema_in_the_place_of_the_method_is_told_before_columns_are_read():
 
 def test_a_method_that_leaves_rows_out_is_refused():
     step = anonymizer(shoal.ThresholdGreedy(k=3, delta=0.2), random_state=1)
-    with pytest.raises(shoal.ParameterError, match="threshold-greedy left out 1 rows; use one that leaves none out"):
+    with pytest.raises(shoal.ParameterError, match="threshold-greedy left out 1 row; use one that leaves none out"):
         step.fit(np.array([[1.0], [1.1]] * 5 + [[100.0]]))
 
 

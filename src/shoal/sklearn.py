@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problem, ShoalError
+from shoal.errors import ParameterError, Problem, ShoalError, counted
 from shoal.machine.extras import load
 from shoal.methods import METHODS
 from shoal.methods.base import Method
@@ -207,7 +207,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         left_out = release.manifest.rows.left_out
         if left_out:
             fix = "use one that leaves none out, such as mdav"
-            raise ParameterError(Problem("method=", f"{method.name} left out {left_out:,} rows", fix))
+            raise ParameterError(Problem("method=", f"{method.name} left out {counted(left_out, 'row')}", fix))
         assert release._places is not None  # noqa: S101  only slices have none
         self.release_, self._places = release, release._places
         self._table = prepare(frame, schema)

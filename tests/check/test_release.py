@@ -114,7 +114,7 @@ def test_rows_that_do_not_add_up_are_noticed(release):
     thinned = mended(without_one(release))
     assert thinned.manifest.rows.published == 199
     rows = thinned.manifest.rows.model_copy(update={"left_out": 1})
-    with pytest.raises(shoal.GuaranteeError, match="rows: 1 rows are left out, but the recipe allows at most 0 of 200"):
+    with pytest.raises(shoal.GuaranteeError, match="rows: 1 row is left out, but the recipe allows at most 0 of 200"):
         with_entries(thinned, rows=rows).verify()
     rows = thinned.manifest.rows.model_copy(update={"left_out": None})
     with pytest.raises(shoal.GuaranteeError, match="rows: left_out is missing, but the recipe has left_out = 'public'"):
@@ -567,7 +567,7 @@ def test_entries_that_contradict_or_tell_too_much_are_refused(plain):
         ({"tables": (*manifest.tables, *manifest.tables)}, "tables: has a name more than once"),
         (
             {"rows": manifest.rows.model_copy(update={"left_out": 1})},
-            "1 rows are left out, but the recipe allows at most 0 of 9",
+            "1 row is left out, but the recipe allows at most 0 of 9",
         ),
         ({"rows": manifest.rows.model_copy(update={"counterfeits": 1})}, "8 are published, the manifest says 9"),
         ({"layout": trees(*flat)}, "hierarchy has a node that is as high as its parent"),

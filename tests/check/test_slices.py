@@ -212,7 +212,7 @@ def test_a_person_who_fits_no_bucket_is_no_person_of_the_release():
     release = shoal.anonymize(ROWS, SCHEMA, PAPER)
     strange = ROWS.with_columns(pl.Series("Age", [23, *ROWS["Age"][1:]]))
     with pytest.raises(
-        shoal.GuaranteeError, match="1 combinations of quasi-identifiers of the original match no bucket"
+        shoal.GuaranteeError, match="1 combination of quasi-identifiers of the original matches no bucket"
     ):
         release.verify(original=strange)
     with pytest.raises(shoal.ParameterError, match="original: has 7 rows, but the release was made from 8"):
@@ -389,7 +389,7 @@ def test_cells_of_two_attributes_cannot_be_swapped_under_their_names(release):
     table = release.frames[name].rename({"a": "b", "b": "a"}).select(release.frames[name].columns)
     forged = mended(tampered(release), **{name: table})
     assert forged.verify().achieved == release.manifest.achieved
-    with pytest.raises(shoal.GuaranteeError, match="of the original match no bucket"):
+    with pytest.raises(shoal.GuaranteeError, match="of the original matches no bucket"):
         forged.verify(original=MANY)
 
 

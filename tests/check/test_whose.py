@@ -202,7 +202,7 @@ def test_sets_must_list_what_their_rows_had():
     assert met == ["Ulm", "Köln", "Bonn", "{Bonn, Ulm}"]  # categories have their places as they are met
     assert release.verify(original=frame, schema=schema).k == 2
     other = frame.with_columns(town=pl.Series([*towns[:7], "Köln"]))
-    with pytest.raises(shoal.GuaranteeError, match="'town': 1 rows show cells that do not cover what the original has"):
+    with pytest.raises(shoal.GuaranteeError, match="'town': 1 row shows cells that do not cover what the original has"):
         release.verify(original=other, schema=schema)
 
 

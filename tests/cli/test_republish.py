@@ -78,7 +78,7 @@ def test_two_releases_and_their_check(place, call):
     code, out, err = twice(place, call)
     assert (code, err) == (0, "")
     assert "Release 2 of its series in two" in out
-    assert "1 counterfeits added" in out
+    assert "1 counterfeit added" in out
     assert sorted(path.name for path in place.iterdir()) == [
         "one", "one.receipt.json", "people.csv", "recipe.toml", "s.state", "two", "two.receipt.json",
     ]  # fmt: skip
@@ -108,7 +108,7 @@ def test_a_state_of_another_day_is_named(place, call):
     twice(place, call)
     status, out, err = call("verify-series", "one", "--state", "s.state")
     assert (status, out) == (2, "")
-    assert "s.state: is the state after release 2, but 1 are given; give all releases, from the first on" in err
+    assert "s.state: is the state after release 2, but 1 is given; give all releases, from the first on" in err
 
 
 def test_the_command_gives_the_bytes_of_the_python_call(place, call):
@@ -244,6 +244,13 @@ def test_without_a_terminal_and_a_passphrase_nothing_starts(place, call, monkeyp
     code, _, err = call("republish", "recipe.toml", "--state", "s.state")
     assert code == 2
     assert "set SHOAL_PASSPHRASE, or give --passphrase-file FILE" in err
+
+
+def test_an_empty_passphrase_in_the_environment_is_told(place, call, monkeypatch):
+    monkeypatch.setenv("SHOAL_PASSPHRASE", "")
+    code, _, err = call("republish", "recipe.toml", "--state", "s.state")
+    assert code == 2
+    assert "SHOAL_PASSPHRASE: is set, but empty; set it to the passphrase, or unset it to be asked" in err
 
 
 def test_on_a_terminal_the_passphrase_is_asked_for(place, call, monkeypatch):

@@ -231,7 +231,7 @@ def test_a_script_may_compare_wherever_it_likes(tmp_path):
     script.write_text(BEGINS_AT_ONCE, encoding="utf-8")
     ran = subprocess.run([sys.executable, script], check=True, timeout=300, capture_output=True, text=True)
     said = ran.stdout.splitlines()
-    assert said[:2] == ["the script runs", "Comparison(1 releases, 0 failed, 0 left out)"]
+    assert said[:2] == ["the script runs", "Comparison(1 release, 0 failed, 0 left out)"]
     assert said[-1] == "Comparison(0 releases, 1 failed, 0 left out)"  # which has to read it for a method of its own
 
 

@@ -294,7 +294,7 @@ def test_rows_of_one_person_are_no_company():
     found = [one.what for one in release.concerns if one.name == "unique-rows"]
     assert len(found) == 1
     assert found[0].startswith("4 rows (100.0%)")
-    assert "1 rows (25.0%)" in release._repr_html_(), "a notebook shows what readers can count"
+    assert "1 row (25.0%)" in release._repr_html_(), "a notebook shows what readers can count"
 
 
 def test_identifiers_that_repeat_are_identifiers():

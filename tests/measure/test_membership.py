@@ -308,7 +308,7 @@ class TestSlices:
         assert counted(found) == (2, {1: 2}, {})
 
     def test_wrong_slices_are_named_all_at_once(self):
-        with pytest.raises(ParameterError, match=r"(?s)slice 1: has 1 columns and 8 rows for 2 .*slice 2: .* lacks: b"):
+        with pytest.raises(ParameterError, match=r"(?s)slice 1: has 1 column and 8 rows for 2 .*slice 2: .* lacks: b"):
             products_of_slices([BUCKETS[:2], BUCKETS], [ROWS.select("Age"), ROWS.select(b="Age")], ROWS)
         with pytest.raises(ParameterError, match="got 1 series of buckets for 2 slices"):
             products_of_slices([BUCKETS], [ROWS.select("Age"), ROWS.select("Sex")], ROWS)

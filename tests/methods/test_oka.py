@@ -101,7 +101,7 @@ def test_never_better_than_the_best_partition(data):
 TRIES = [
     ({"seeds": [0, 9]}, r"Oka\(seeds=\): has row 9, but the table has 7 rows; use positions from 0 to 6"),
     ({"seeds": [1, 1]}, r"Oka\(seeds=\): names a row more than once; use distinct rows"),
-    ({"seeds": [1]}, r"Oka\(seeds=\): has 1 rows, but 7 rows make 2 groups of k = 3; give 2 rows, or none"),
+    ({"seeds": [1]}, r"Oka\(seeds=\): has 1 row, but 7 rows make 2 groups of k = 3; give 2 rows, or none"),
 ]
 
 

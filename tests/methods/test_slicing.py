@@ -524,7 +524,7 @@ def test_an_l_below_two_is_refused(l):  # noqa: E741
         ),
         (
             {"columns": 1, "sensitive_apart": True},
-            r"1 columns, but the table has 4 attributes; use 2 to 4",
+            r"1 column, but the table has 4 attributes; use 2 to 4",
         ),
         ({"groups": {**TWO, "Zap": 1}}, r"Slicing\(groups=\): 'Zap' is not a published column; did you mean 'Zip'\?"),
         (

@@ -379,7 +379,7 @@ def test_a_forged_count_of_rows_left_out_is_refused(tmp_path):
 def test_more_rows_left_out_than_the_recipe_allows_are_refused():
     release = shoal.anonymize(X.frame, X.schema, shoal.Mondrian(k=3))
     forged = with_entries(release, rows=release.manifest.rows.model_copy(update={"left_out": 1}))
-    with pytest.raises(shoal.GuaranteeError, match="rows: 1 rows are left out, but the recipe allows at most 0 of 8"):
+    with pytest.raises(shoal.GuaranteeError, match="rows: 1 row is left out, but the recipe allows at most 0 of 8"):
         forged.verify()
 
 

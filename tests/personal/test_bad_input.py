@@ -102,7 +102,7 @@ BAD = {
     ),
     "numbers in a gap between categories": (
         {}, [ALIASES, {**GRADES, "quantiles": None, "categories": [[0, 250], [350, 600]]}],
-        r"column 'income': 1 values are outside all categories, at row 3",
+        r"column 'income': 1 value is outside all categories, at row 3",
     ),
     "categories that overlap": (
         {}, [ALIASES, {**GRADES, "quantiles": None, "categories": [[0, 300], [200, 600]]}],

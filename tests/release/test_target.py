@@ -325,10 +325,52 @@ def test_what_depends_on_an_earlier_release_is_not_removed_with_it(servers):
     uri = servers()
     release_of().write_database(uri, "people")
     execute(uri, 'CREATE VIEW public.mine AS SELECT * FROM people."table"')
-    with pytest.raises(SourceError):
+    with pytest.raises(SourceError, match=r"something else in the database depends on the release.*remove that first"):
         release_of(shoal.Mondrian(k=7)).write_database(uri, "people", overwrite=True)
     assert check_database(shoal.Target(uri, "people"))[0].k == 4
     execute(uri, "SELECT * FROM public.mine")
+
+
+def test_who_may_not_write_is_told_what_to_ask_for(servers):
+    uri = servers()
+    execute(uri, "DROP ROLE IF EXISTS visitor", "CREATE ROLE visitor LOGIN")
+    visitor = uri.replace(postgres.USER, "visitor")
+    with pytest.raises(SourceError, match=r"may not write this .SQLSTATE 42501.; ask for the right to: CREATE in the"):
+        release_of().write_database(visitor, "people")
+    release_of().write_database(uri, "people")
+    with pytest.raises(
+        SourceError, match=r"may not read this .SQLSTATE 42501.; ask for the right to: USAGE of the sche"
+    ):
+        check_database(shoal.Target(visitor, "people"))
+    execute(uri, "ALTER ROLE visitor SET default_transaction_read_only = on")
+    with pytest.raises(SourceError, match="the server or the user only reads"):
+        release_of().write_database(visitor, "others")
+
+
+def test_a_release_that_somebody_uses_is_not_waited_for_without_end(servers):
+    import adbc_driver_postgresql.dbapi as adbc
+
+    uri = servers()
+    release_of().write_database(uri, "people")
+    execute(uri, f"ALTER ROLE {postgres.USER} SET lock_timeout = '100ms'")
+    try:
+        with adbc.connect(uri) as connection, connection.cursor() as cursor:
+            cursor.execute('SELECT count(*) FROM people."table"')
+            cursor.fetchall()
+            with pytest.raises(SourceError, match=r"somebody else is using this .SQLSTATE 55P03.; try again"):
+                release_of(shoal.Mondrian(k=7)).write_database(uri, "people", overwrite=True)
+    finally:
+        execute(uri, f"ALTER ROLE {postgres.USER} RESET lock_timeout")
+    assert check_database(shoal.Target(uri, "people"))[0].k == 4
+
+
+def test_a_target_that_cannot_be_is_told_by_the_flags_of_the_command():
+    found = CliRunner().invoke(app, ["verify", "mysql://ann:secretword@h/x", "--release", "People", "--key", "k"])
+    said = str(found.exception)
+    assert "mysql://ann:***@h/x: is not the address of a database" in said
+    assert "--release: needs a name of small letters" in said
+    assert "--key: is not for a release in a database" in said
+    assert "Target(" not in said
 
 
 def test_a_column_called_as_sqlite_calls_row_numbers(tmp_path):

@@ -86,7 +86,7 @@ def test_an_id_column_that_names_nobody_is_refused():
 def test_ids_that_are_missing_or_occur_twice_are_refused_with_their_rows():
     frame = FIRST.with_columns(pl.Series("name", [CANARY, CANARY, None, "d"]))
     text = refuse(shoal.SchemaError, "2 problems", frame=frame)
-    assert "1 rows without an id, at row 3" in text
+    assert "1 row without an id, at row 3" in text
     assert "2 rows with an id that occurs twice, at rows 1, 2" in text
 
 
@@ -116,7 +116,7 @@ def test_names_that_the_table_of_classes_needs_are_refused():
 def test_a_value_outside_the_signature_is_refused_with_a_count(one):
     frame = table(a=(20, CANARY), c=(40, "flu"))
     refuse(
-        shoal.InfeasibleError, "1 people now have a value outside the set .* at row 1; leave them out",
+        shoal.InfeasibleError, "1 person now has a value outside the set .* at row 1; leave them out",
         frame=frame, previous=one.release, state=one.state,
     )  # fmt: skip
 
@@ -129,7 +129,7 @@ def test_a_category_that_lost_its_place_is_refused():
 
     one = shoal.republish(table(a=(1, "flu"), b=(2, "ulcer")), schema("flu", "ulcer"), TWO)
     refuse(
-        shoal.SchemaError, "1 values of earlier releases are no longer in", frame=table(a=(1, "flu")),
+        shoal.SchemaError, "1 value of earlier releases is no longer in", frame=table(a=(1, "flu")),
         schema=schema("flu"), previous=one.release, state=one.state,
     )  # fmt: skip
 
@@ -143,7 +143,7 @@ def test_one_release_alone_cannot_be_asked_of_anonymize():
 
 
 def test_previous_and_state_belong_together(one, two):
-    refuse(shoal.ParameterError, "previous: is not given, but the state has 1 releases", state=one.state)
+    refuse(shoal.ParameterError, "previous: is not given, but the state has 1 release", state=one.state)
     refuse(shoal.ParameterError, "state: is not given, but there is a previous release", previous=one.release)
     refuse(
         shoal.ParameterError,
@@ -164,7 +164,23 @@ def test_a_series_keeps_its_parameters_and_columns(one):
         shoal.ParameterError, "4 problems", schema=schema, method=method, previous=one.release, state=one.state
     )
     assert "method.m: is 3, but the series began with 2" in text
-    assert "schema: has other columns, roles or kinds" in text
+    assert "schema: has other columns, roles or kinds than the series began with: 'age' is quasi, nominal" in text
+    assert "and was quasi, numeric" in text
+
+
+@pytest.mark.parametrize(
+    ("identifying", "quasi", "said"),
+    [
+        (["name"], ["age", "town"], "'town' is published anew"),
+        (["name"], ["town"], "'town' is published anew, 'age' is published no more"),
+        (["name", "town"], ["age"], "those that are not published"),
+    ],
+)
+def test_columns_that_differ_are_named(one, identifying, quasi, said):
+    schema = shoal.Schema(identifying=identifying, quasi=dict.fromkeys(quasi, shoal.Numeric()), sensitive=["disease"])
+    frame = FIRST.with_columns(town=pl.lit(1))
+    what = f"schema: has other columns, roles or kinds than the series began with: {said}"
+    refuse(shoal.ParameterError, what, frame=frame, schema=schema, previous=one.release, state=one.state)
 
 
 def test_a_hierarchy_may_change_between_releases(one):
@@ -265,16 +281,18 @@ def test_forged_releases_are_refused(two, change, match):
 
 
 @pytest.mark.parametrize(
-    ("counted", "published", "n_wrong"), [((0, 1), 3, 2), ((0, 0), 4, 1)], ids=["moved to another class", "kept quiet"]
+    ("counted", "published", "wrong"),
+    [((0, 1), 3, "2 classes"), ((0, 0), 4, "1 class")],
+    ids=["moved to another class", "kept quiet"],
 )
-def test_counterfeits_that_were_changed_are_seen_by_the_holder(one, two, counted, published, n_wrong):
+def test_counterfeits_that_were_changed_are_seen_by_the_holder(one, two, counted, published, wrong):
     """Nobody else can: the counts are possible."""
     own = two.release.frames["classes"]["counterfeits"].to_list()
     assert own == [1, 0]
     rows = {"counterfeits": sum(counted), "published": published}
     forged = changed(two.release, classes=counts(*counted), rows=rows)
     assert shoal.verify_series([one.release, forged]).counterfeits == (0, sum(counted))
-    with pytest.raises(shoal.GuaranteeError, match=f"in {n_wrong} classes, people and counterfeits do not add up"):
+    with pytest.raises(shoal.GuaranteeError, match=f"in {wrong}, people and counterfeits do not add up"):
         shoal.verify_series([one.release, forged], two.state.memberships())
     with pytest.raises(shoal.GuaranteeError, match="release 2: is not the release that the state has recorded"):
         shoal.verify_series([one.release, forged], fingerprints=two.state.fingerprints())
@@ -304,12 +322,12 @@ def test_series_that_are_none_are_refused(one, two):
     for bad in ([], "release", None):
         with pytest.raises(shoal.ParameterError, match="at least one release"):
             shoal.verify_series(bad)
-    with pytest.raises(shoal.ParameterError, match="has the people of 1 releases, but 2 releases are given"):
+    with pytest.raises(shoal.ParameterError, match="has the people of 1 release, but 2 are given"):
         shoal.verify_series([one.release, two.release], one.state.memberships())
-    with pytest.raises(shoal.ParameterError, match="fingerprints: 1 fingerprints are given for 2 releases"):
+    with pytest.raises(shoal.ParameterError, match="fingerprints: 1 fingerprint is given for 2 releases"):
         shoal.verify_series([one.release, two.release], fingerprints=one.state.fingerprints())
     lost = [one.state.memberships()[0], {b"somebody": 99}]
-    with pytest.raises(shoal.GuaranteeError, match="1 people are recorded in classes that it does not have"):
+    with pytest.raises(shoal.GuaranteeError, match="1 person is recorded in classes that it does not have"):
         shoal.verify_series([one.release, two.release], lost)
 
 

@@ -176,7 +176,7 @@ def test_commands_say_so(was_ahead, tmp_path, monkeypatch):
         return CliRunner().invoke(app, ["vault", *arguments], catch_exceptions=False).stdout
 
     assert "shoal vault trust-clock" in run("status")
-    assert "1 entries are later than it is now" in run("audit", "--verify")
-    assert "1 grants are suspended" in run("trust-clock")
+    assert "1 entry is later than it is now" in run("audit", "--verify")
+    assert "1 grant is suspended" in run("trust-clock")
     assert "trust-clock" not in run("status")
     assert '"trusted": [' in run("audit", "--verify", "--json")

@@ -230,7 +230,7 @@ def test_commands_from_publication_to_audit(tmp_path, monkeypatch):
     ]
     assert [one.exit_code for one in told] == [0] * len(told), [one.exception for one in told]
     assert "shown this once: shoal_" in told[2].stdout
-    assert "1 grants are suspended" in told[6].stdout
+    assert "1 grant is suspended" in told[6].stdout
     assert "other.key serves this database from now on" in told[6].stdout
     assert "The audit log is whole" in run("audit", "--kept", told[-1].stdout.split()[-1].upper()).stdout
     mistyped = run("audit", "--kept", "0" * 64)
@@ -257,6 +257,64 @@ def test_commands_refuse_clearly_and_repeat_no_password(tmp_path, monkeypatch, a
     assert said in str(found.exception)
     assert "secretword" not in str(found.exception) + found.output
     assert not list(tmp_path.iterdir())
+
+
+def test_an_address_of_postgresql_is_shown_as_it_was_given_without_its_password():
+    place = Database("postgresql://ann:secretword@127.0.0.1:9/x").shown
+    assert place == "postgresql://ann@127.0.0.1:9/x"
+
+
+def told_by(*arguments: str) -> str:
+    """What a command says that fails; its process takes along the connections that the driver left open."""
+    command = [sys.executable, "-m", "shoal", "vault", *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 2
+    return ended.stderr
+
+
+def execute(uri: str, *statements: str) -> None:
+    import adbc_driver_postgresql.dbapi as adbc
+
+    with adbc.connect(uri, autocommit=True) as connection, connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+def test_who_may_not_use_a_database_is_told_so(tmp_path):
+    with postgres.databases() as new:
+        said = told_by("status", "--database", f"{new()}_gone")
+        assert "database: is not there (SQLSTATE 3D000); check the name" in said
+        uri = new()
+        execute(uri, "CREATE ROLE visitor LOGIN", "REVOKE CREATE ON SCHEMA public FROM public")
+        said = told_by("init", "--database", uri.replace(postgres.USER, "visitor"), "--key-file", str(tmp_path / "key"))
+        assert "gives the user no right to this (SQLSTATE 42501)" in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_new_vault_says_what_comes_next(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("SHOAL_VAULT_DATABASE", "SHOAL_VAULT_KEY_FILE", "SHOAL_VAULT_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    said = run("init").stdout
+    assert f"Vault in {tmp_path}/vault.db." in said
+    assert said.endswith("shoal vault add-release RELEASE\n")
+    said = run("init", "--database", "my own.db", "--key-file", "own.key").stdout
+    assert said.endswith("shoal vault add-release RELEASE --database 'my own.db' --key-file own.key\n")
+
+
+def test_a_grant_to_nobody_of_nothing_names_both(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("init").exit_code == 0
+    for command in (("grant", "bob", "--column", "disease", "--budget", "1"), ("revoke", "bob")):
+        said = str(run(*command, "--release", "nothing").exception)
+        assert "name: nobody has this name" in said
+        assert "release: the vault has no release of that name" in said
+
+
+def test_shares_in_percent_are_told_as_shares():
+    found = run("add-release", "nowhere", "--min-support", "5%", "--min-confidence", "50")
+    assert "--min-support: needs a number in (0, 1], got '5%'; for 5 % write 0.05" in str(found.exception)
+    assert "--min-confidence: needs a number in (0, 1], got 50; for 50 % write 0.5" in str(found.exception)
 
 
 def test_a_vault_that_was_half_made_is_made_on_the_next_try(tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ from shoal.attack.published import Published
 from shoal.attack.situation import Other, Situation
 from shoal.check.hidden import opened
 from shoal.check.original import input_rows
-from shoal.errors import GuaranteeError, ParameterError, Problems, ShoalError, ShoalWarning, did_you_mean, some
+from shoal.errors import GuaranteeError, ParameterError, Problems, ShoalError, ShoalWarning, counted, did_you_mean, some
 from shoal.measure.base import Given, grown_schema, prepared
 from shoal.measure.pairing import refuse_another
 from shoal.release.key import Key
@@ -103,7 +103,7 @@ def _input(holder: Holder, original: pl.DataFrame, problems: Problems) -> pl.Dat
     """The published columns of the input; notes an input that cannot be the one of the release."""
     fix = "give the input of the release"
     if holder.labels is not None and len(holder.labels) != original.height:
-        what = f"has {original.height} rows, but the release was made from {len(holder.labels)}"
+        what = f"has {counted(original.height, 'row')}, but the release was made from {len(holder.labels)}"
         problems.add("original", what, fix, error=ParameterError)
         return None
     try:
@@ -117,7 +117,8 @@ def _input(holder: Holder, original: pl.DataFrame, problems: Problems) -> pl.Dat
         if column.form == "raw" and column.name in shown and not layout.slices:
             n_strange = _strange(shown[column.name][column.name], rows[column.name])
             if n_strange and not layout.laid_out.has_counterfeits:
-                what = f"{n_strange} published values of column {column.name!r} are not in it"
+                what = f"{counted(n_strange, 'published value')} of column {column.name!r} "
+                what += "is not in it" if n_strange == 1 else "are not in it"
                 problems.add("original", what, fix, error=ParameterError)
     return rows
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from shoal.errors import Problems
+from shoal.errors import Problems, counted
 from shoal.release.manifest import Manifest
 
 
@@ -23,7 +23,10 @@ def check_counterfeits(tables: Mapping[str, pl.DataFrame], manifest: Manifest, p
     if not (counts["fakes"].is_not_null() & (counts["fakes"] >= 0) & (counts["people"] >= 1)).fill_null(False).all():
         problems.add("table 'classes'", "has a class without a number of counterfeits, or with counterfeits only")
     elif counts["fakes"].sum() != stated:
-        problems.add("table 'classes'", f"counts {counts['fakes'].sum()} counterfeits, the manifest says {stated}")
+        problems.add(
+            "table 'classes'",
+            f"counts {counted(int(counts['fakes'].sum()), 'counterfeit')}, the manifest says {stated}",
+        )
 
 
 def fewest_people(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> int:

@@ -31,7 +31,7 @@ from shoal.check.value_ranges import (
     distinct_cells,
     one_of,
 )
-from shoal.errors import Problems
+from shoal.errors import Problems, counted
 from shoal.release.key import ColumnKey, Key
 from shoal.release.manifest import Layout, Manifest, QuasiColumn
 from shoal.release.shapes.base import GENERALISED
@@ -100,10 +100,14 @@ def check_meanings(
             elif schema is not None and manifest.layout.hidden[name].form == "aliases":
                 sides += _choice_side(part.rows[name], original, key.by_name[name], key, manifest, schema)
                 if n := _n_unpaired(sides):
-                    problems.add(f"column {name!r}", f"{n} rows show a value in another way than was chosen for it")
+                    problems.add(
+                        f"column {name!r}",
+                        f"{counted(n, 'row shows', 'rows show')} a value in another way than was chosen for it",
+                    )
             told += sides
         if told and len(problems) == before and (n := _n_unpaired([*part.sides, *told], part.homes)):
-            what = f"{n} rows stand for values that nobody in the original has who can be in them"
+            what = f"{counted(n, 'row stands', 'rows stand')} for values that nobody in the original has "
+            what += "who can be in them"
             problems.add("key", f"column {', '.join(map(repr, hidden))}: {what}")
 
 

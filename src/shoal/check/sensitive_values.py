@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.check.whose import Whose
-from shoal.errors import Problems, rows_at
+from shoal.errors import Problems, cells_are, rows_at
 from shoal.privacy.base import Tree, Values
 from shoal.release.manifest import Manifest, Node, PassedColumn
 from shoal.table.hierarchy.builders import Rule
@@ -64,7 +64,7 @@ def _numbers(cells: pl.Series, where: str, problems: Problems) -> pl.Series:
     numbers = cells.cast(pl.Float64, strict=False)
     bad = np.flatnonzero((cells.is_not_null() & ~numbers.is_finite().fill_null(value=False)).to_numpy())
     if len(bad):
-        problems.add(where, f"{len(bad)} cells are not numbers, at {rows_at(bad.tolist())}")
+        problems.add(where, f"{cells_are(len(bad))} not numbers, at {rows_at(bad.tolist())}")
     return numbers
 
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from shoal.check.release import verify
 from shoal.disk.recovery import settle
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, counted
 from shoal.release.files import read_directory
 from shoal.release.manifest import Manifest, Place
 from shoal.spec import checked_call
@@ -87,14 +87,15 @@ def verify_series(
         fix = "give SeriesState.memberships()"
         raise ParameterError(Problem("people", "needs the class of everybody, by id, for each release", fix))
     if people is not None and len(people) != len(releases):
-        what = f"has the people of {len(people)} releases, but {len(releases)} releases are given"
+        what = f"has the people of {counted(len(people), 'release')}, but {counted(len(releases), 'is', 'are')} given"
         raise ParameterError(Problem("people", what, "give all releases, from the first on, with the people of each"))
     if people is not None and not all(isinstance(one, Integral) for members in people for one in members.values()):
         raise ParameterError(Problem("people", "needs a whole number for the class of everybody"))
     if fingerprints is not None and not isinstance(fingerprints, (list, tuple)):
         raise ParameterError(Problem("fingerprints", "needs a list of texts", "give SeriesState.fingerprints()"))
     if fingerprints is not None and len(fingerprints) != len(releases):
-        what = f"{len(fingerprints)} fingerprints are given for {len(releases)} releases"
+        what = f"{counted(len(fingerprints), 'fingerprint is', 'fingerprints are')} given for "
+        what += f"{counted(len(releases), 'release')}"
         raise ParameterError(Problem("fingerprints", what, "give one for each release, from the first on"))
     problems = Problems()
     read = [found for place, one in enumerate(releases) if (found := _read(one, place, problems)) is not None]
@@ -182,13 +183,15 @@ def _columns(manifest: Manifest) -> set[tuple[str, str, str | None]]:
 def _check_members(one: _Read, members: Mapping[Any, int], place: int, problems: Problems) -> None:
     """The people of each class and its counterfeits are all its rows."""
     where = f"release {place + 1}"
-    counted = Counter(members.values())
-    nowhere = sum(count for number, count in counted.items() if number not in one.sizes)
+    people_in = Counter(members.values())
+    nowhere = sum(count for number, count in people_in.items() if number not in one.sizes)
     if nowhere:
-        problems.add(where, f"{nowhere} people are recorded in classes that it does not have")
-    wrong = sum(counted[number] + one.counterfeits[number] != size for number, size in one.sizes.items())
+        problems.add(where, f"{counted(nowhere, 'person is', 'people are')} recorded in classes that it does not have")
+    wrong = sum(people_in[number] + one.counterfeits[number] != size for number, size in one.sizes.items())
     if wrong:
-        problems.add(where, f"in {wrong} classes, people and counterfeits do not add up to the rows")
+        problems.add(
+            where, f"in {counted(wrong, 'class', 'classes')}, people and counterfeits do not add up to the rows"
+        )
 
 
 def _check_invariance(read: Sequence[_Read], people: Memberships, problems: Problems) -> None:

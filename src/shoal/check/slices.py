@@ -17,7 +17,7 @@ import polars as pl
 
 from shoal.check.refutation import Put, ShownSlices, certain_chance
 from shoal.check.slice_people import covering_alike, placed
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, some
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, counted, some
 from shoal.kernels.check import fitting as kernel
 from shoal.privacy.base import SLACK
 from shoal.release.manifest import Layout, QuasiColumn
@@ -185,7 +185,7 @@ class SlicesRead:
             together = self.combinations(place)
             counts = np.bincount(together)
             if counts.min(initial=p) < p:
-                what = f"p = {p} was promised, but a combination is in {counts.min()} rows"
+                what = f"p = {p} was promised, but a combination is in {counted(counts.min(), 'row')}"
                 problems.add(f"slice {place + 1}", what)
             for name in frame.columns:
                 if name in self.layout.sensitive:
@@ -264,7 +264,8 @@ class SlicesRead:
             chance = chances_of(shown, distinct, at)
             found[name], n_strange = float(chance.max(initial=0.0)), int((chance == 0.0).sum())
             if n_strange:
-                what = f"{n_strange} combinations of quasi-identifiers of the original match no bucket"
+                what = counted(n_strange, "combination") + " of quasi-identifiers of the original "
+                what += "matches no bucket" if n_strange == 1 else "match no bucket"
                 raise GuaranteeError(Problem("slices", what, "give the input of the release"))
         return found
 

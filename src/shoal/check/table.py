@@ -19,7 +19,17 @@ import polars as pl
 from shoal.check.grammar.columns import names_several, read_cells, stands_for_any
 from shoal.check.promises import LACKING, broken
 from shoal.check.readings import READINGS, Reading, both_readings
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at
+from shoal.errors import (
+    GuaranteeError,
+    ParameterError,
+    Problem,
+    Problems,
+    SchemaError,
+    cells_are,
+    counted,
+    did_you_mean,
+    rows_at,
+)
 from shoal.privacy.base import ColumnRequirement, Requirement, Values
 from shoal.spec import checked_call
 from shoal.table.clean import clean
@@ -226,7 +236,7 @@ def _grown(name: str, kind: Kind | None, series: pl.Series, problems: Problems) 
         return replace(kind, hierarchy=Hierarchy.grow(kind.hierarchy, series.drop_nulls().unique().sort().to_list()))
     strange = np.flatnonzero((~series.is_in(kind.hierarchy.names)).fill_null(value=False).to_numpy())
     if len(strange):
-        what = f"{len(strange)} cells are not in its hierarchy, at {rows_at(strange.tolist())}"
+        what = f"{cells_are(len(strange))} not in its hierarchy, at {rows_at(strange.tolist())}"
         problems.add(f"column {name!r}", what, "complete the hierarchy, or leave it out", error=SchemaError)
     return kind
 
@@ -265,14 +275,16 @@ def _check_vague(vague: Mapping[str, int], require: Sequence[Requirement], probl
     """
     asked = {one.column for one in require if isinstance(one, ColumnRequirement)}
     for name in sorted(asked & {name for name, count in vague.items() if count}):
-        what = f"{vague[name]} cells say less than a value: {VAGUE}; no figure of the column can be promised"
+        what = f"{counted(vague[name], 'cell says', 'cells say')} less than a value: {VAGUE}; no figure "
+        what += "of the column can be promised"
         fix = "give the leaf values, or leave the column out of the requirements"
         problems.add(f"column {name!r}", what, fix, error=SchemaError)
 
 
 def _vague_warnings(vague: Mapping[str, int]) -> tuple[str, ...]:
-    what = f"cells say less than a value ({VAGUE}), but count as one in the figures of the column"
-    return tuple(f"column {name!r}: {count} {what}" for name, count in vague.items() if count)
+    said = {name: counted(count, "cell says", "cells say") for name, count in vague.items() if count}
+    what = f"less than a value ({VAGUE}), but counted as one in the figures of the column"
+    return tuple(f"column {name!r}: {cells} {what}" for name, cells in said.items())
 
 
 def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from shoal.errors import GuaranteeError, Problems, ShoalError
+from shoal.errors import GuaranteeError, Problems, ShoalError, counted
 from shoal.privacy import MODELS, OF_METHODS, promised_requirement
 from shoal.privacy.base import Requirement
 from shoal.registry.declarations import Declared
@@ -190,7 +190,7 @@ def _check_parameters(
 ) -> None:
     given = _without_name(entry)
     if set(given) - set(known):
-        problems.add(where, f"has {len(set(given) - set(known))} unknown parameters")
+        problems.add(where, f"has {counted(len(set(given) - set(known)), 'unknown parameter')}")
     if list(entry) != _in_order(entry, known):
         problems.add(where, "has its parameters in another order than Shoal writes")
     for name, bound in known.items():
@@ -345,7 +345,11 @@ def _check_rows(manifest: Manifest, method: Declared, problems: Problems) -> Non
         n_rows = rows.published + rows.left_out
         most = min(n_rows, int(recipe.suppress * n_rows) + method.most_left_out(recipe.method, n_rows))
         if rows.left_out > most:
-            problems.add("rows", f"{rows.left_out} rows are left out, but the recipe allows at most {most} of {n_rows}")
+            problems.add(
+                "rows",
+                f"{counted(rows.left_out, 'row is', 'rows are')} left out, but the recipe allows at "
+                f"most {most} of {n_rows}",
+            )
 
 
 def _check_series(manifest: Manifest, problems: Problems) -> None:

@@ -20,7 +20,7 @@ from shoal.check.original import input_rows, with_trees
 from shoal.check.placing import axis_with_values
 from shoal.check.shown_values import ShownValue
 from shoal.check.value_ranges import Axis, distinct_cells
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, cells_are
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, cells_are, counted
 from shoal.release.manifest import Manifest, QuasiColumn
 from shoal.release.shapes import GENERALISED
 from shoal.release.shapes.slices import read_slices
@@ -177,7 +177,8 @@ def _matched(frame: pl.DataFrame, bucket: pl.Series, aligned: pl.DataFrame, home
     order, own = np.argsort(shown, kind="stable"), np.argsort(had, kind="stable")
     if len(shown) != len(had) or (shown[order] != had[own]).any():
         counts = np.bincount(shown, minlength=len(lines)) - np.bincount(had, minlength=len(lines))
-        what = f"{int(counts.clip(0).sum())} rows show other values than the original has in their bucket"
+        what = f"{counted(int(counts.clip(0).sum()), 'row shows', 'rows show')} other values than the "
+        what += "original has in their bucket"
         raise GuaranteeError(Problem(where, what))
     found = np.empty(len(shown), dtype=np.int64)
     found[order] = own
@@ -199,7 +200,9 @@ def _row_of(places: Ints, n_input: int, n_published: int) -> Ints:
 def _compare(shown: pl.Series, had: pl.Series, problems: Problems) -> None:
     """Note rows that show something else than they had, in a column that is published as it is."""
     if other := int((~_as_known(shown, had).eq_missing(_known(had))).sum()):
-        problems.add(f"column {shown.name!r}", f"{other} rows show another value than the original has")
+        problems.add(
+            f"column {shown.name!r}", f"{counted(other, 'row shows', 'rows show')} another value than the original has"
+        )
 
 
 def _known(had: pl.Series) -> pl.Series:
@@ -223,7 +226,7 @@ def _check_covered(
         return
     pairs, times = np.unique(np.stack([cell_of, value_of + len(known)]), axis=1, return_counts=True)
     if outside := int(times[~_covers(axis, *pairs)].sum()):
-        what = f"{outside} rows show cells that do not cover what the original has"
+        what = f"{counted(outside, 'row shows', 'rows show')} cells that do not cover what the original has"
         problems.add(f"column {column.name!r}", what)
 
 
@@ -234,7 +237,11 @@ def _check_values(
     publish, what = manifest.recipe.publish, "classes show a value that does not stand for what the original has"
     if centres is not None and publish.get("centre") != "average":
         if unlike := int((~shows_records(values)).sum()):
-            problems.add("table 'centres'", f"{unlike} centres are no rows that the original has in their class")
+            problems.add(
+                "table 'centres'",
+                f"{counted(unlike, 'centre is no row that', 'centres are no rows that')} the original "
+                "has in their class",
+            )
     else:
         least = next((int(str(one["k"])) for one in manifest.promise if one.get("model") == "k-anonymity"), 0)
         for one in values:
@@ -244,7 +251,10 @@ def _check_values(
     if centres is not None:
         radius = centres["radius"].cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
         if unlike := int((~shows_radii(values, radius, standardize=bool(publish.get("standardize", True)))).sum()):
-            problems.add("table 'centres'", f"{unlike} classes have another radius than the original gives")
+            problems.add(
+                "table 'centres'",
+                f"{counted(unlike, 'class has', 'classes have')} another radius than the original gives",
+            )
 
 
 def _covers(axis: Axis, cell: Ints, value: Ints) -> npt.NDArray[np.bool_]:

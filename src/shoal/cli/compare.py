@@ -10,6 +10,7 @@ import typer
 from shoal.cli import completing
 from shoal.cli.run import Quiet
 from shoal.cli.show import say
+from shoal.errors import counted
 
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -136,7 +137,11 @@ def _check(
             if one not in releases:
                 problems.add(str(one), "is no release directory", "name releases only, or one recipe")
     elif not releases and len(what) > 1:
-        problems.add("shoal compare", f"got {len(what)} files that are no releases", "name one recipe, or releases")
+        problems.add(
+            "shoal compare",
+            f"got {counted(len(what), 'file that is no release', 'files that are no releases')}",
+            "name one recipe, or releases",
+        )
     if releases:
         for name, value in grid.items():
             if value:

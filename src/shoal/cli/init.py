@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal.errors import counted
+
 
 def init(
     data: Annotated[str, typer.Argument(help="A file (CSV, Parquet, Excel, SQLite) or the uri of a database.")],
@@ -151,7 +153,7 @@ def _show(described: Any, proposed: Any, out: Path, told: Sequence[str]) -> None
 
     console = show.console()
     columns = ("column", "role", "kind", "distinct", "missing", "alone", "added")
-    shown = show.table(f"{described.n_rows:,} rows", *columns)
+    shown = show.table(counted(described.n_rows, "row"), *columns)
     for place, part in enumerate(shown.columns):  # where all do not fit, names go on in a second line: no role is cut
         part.no_wrap, part.overflow = place > 0, "fold"
     for column in described.columns:

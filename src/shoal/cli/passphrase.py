@@ -25,6 +25,9 @@ def passphrase(file: Path | None, *, new: bool, what: str = "state") -> str:
             raise SourceError(Problem(str(file), f"the passphrase cannot be read ({reason})")) from None
     elif VARIABLE in os.environ:
         found = os.environ[VARIABLE]
+        if not found:
+            fix = "set it to the passphrase, or unset it to be asked; or give --passphrase-file FILE"
+            raise ParameterError(Problem(VARIABLE, "is set, but empty", fix))
     elif sys.stdin.isatty():
         found = typer.prompt(f"Passphrase of the {what}", hide_input=True, confirmation_prompt=new, err=True)
     else:

@@ -44,7 +44,7 @@ def reproduce(
     from shoal.reproduce.page import Page, check_place, write
     from shoal.reproduce.works import HOMES, Asked, reproduced, settings_of, works_of
 
-    asked_for = works_of(list(HOMES) if works == ["all"] else works)
+    asked_for = works_of(list(HOMES) if [work.lower() for work in works] == ["all"] else works)
     plots.need()
     for work in asked_for:
         settle(out / f"{work.name}.md")

@@ -135,11 +135,11 @@ def verify_series(
     """Check repeated releases together; exit status 1, with every reason, when they do not hold."""
     from shoal.check.series import verify_series as check
     from shoal.cli import show
-    from shoal.errors import ParameterError, Problem
+    from shoal.errors import ParameterError, Problem, counted
 
     held = None if state is None else _unlocked(state, passphrase_file, new=False)[1]
     if held is not None and len(held.releases) != len(releases):
-        what = f"is the state after release {len(held.releases)}, but {len(releases)} are given"
+        what = f"is the state after release {len(held.releases)}, but {counted(len(releases), 'is', 'are')} given"
         fix = "give all releases, from the first on, and the state that was written with the last of them"
         raise ParameterError(Problem(str(state), what, fix))
     verdict = check(releases) if held is None else check(releases, held.memberships(), held.fingerprints())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
-from shoal.errors import ShoalWarning
+from shoal.errors import ShoalWarning, counted
 from shoal.errors.redaction import all_redacted, redacted
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _rows(manifest: Manifest, receipt: Receipt | None) -> str:
         texts += [f"{count:,} dropped ({reason})" for reason, count in receipt.rows.dropped.items()]
     elif rows.left_out:
         texts.append(f"{rows.left_out:,} left out")
-    texts += [f"{rows.counterfeits:,} counterfeits added"] if rows.counterfeits else []
+    texts += [f"{counted(rows.counterfeits, 'counterfeit')} added"] if rows.counterfeits else []
     return ", ".join(texts)
 
 

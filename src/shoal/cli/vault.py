@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +12,7 @@ import typer
 
 from shoal.cli.careful import CarefulGroup
 from shoal.cli.show import say
+from shoal.errors import counted
 
 if TYPE_CHECKING:
     from shoal.vault.database import Database
@@ -72,13 +75,17 @@ def init(
         opened.migrate()
         say(f"{opened.shown}: has the tables of this version.")
         return
-    shown, token = make_vault(database, key_file, steward, _password(password_file))
+    place, token = make_vault(database, key_file, steward, _password(password_file))
     if json:
-        show.as_json({"database": shown, "key_file": str(key_file), "steward": steward, "token": token})
+        show.as_json({"database": place, "key_file": str(key_file), "steward": steward, "token": token})
         return
-    say(f"Vault in {shown}.")
+    say(f"Vault in {place}.")
     say(f"Master key in {key_file}: keep a copy elsewhere, apart from the database and its backups.")
     _show_token(steward, token)
+    flags = "" if database in ("vault.db", os.environ.get(DATABASE)) else f" --database {shlex.quote(database)}"
+    if str(key_file) not in ("vault.key", os.environ.get(KEY_FILE)):
+        flags += f" --key-file {shlex.quote(str(key_file))}"
+    say(f"Next, put a release with aliases or grades into it: shoal vault add-release RELEASE{flags}")
 
 
 @vault.command("serve")
@@ -115,8 +122,13 @@ def add_release(
     name: Annotated[
         str | None, typer.Option("--name", help="Its name in the vault; else that of the directory.")
     ] = None,
-    min_support: Annotated[float, typer.Option("--min-support", help="Share of rows that a rule needs.")] = 0.01,
-    min_confidence: Annotated[float, typer.Option("--min-confidence", help="Confidence that a rule needs.")] = 0.5,
+    min_support: Annotated[
+        str,
+        typer.Option("--min-support", metavar="SHARE", help="Share of rows that a rule needs, above 0 and up to 1."),
+    ] = "0.01",
+    min_confidence: Annotated[
+        str, typer.Option("--min-confidence", metavar="SHARE", help="Confidence that a rule needs, such as 0.5.")
+    ] = "0.5",
     passphrase_file: Annotated[
         Path | None, typer.Option("--passphrase-file", help="File with the passphrase of the key.")
     ] = None,
@@ -129,6 +141,7 @@ def add_release(
     from shoal.published.release import read_release
     from shoal.release.key import Key, key_path
 
+    shares = _shares({"min_support": min_support, "min_confidence": min_confidence})
     service = _service(database, key_file)
     release = read_release(folder)
     if not release.manifest.layout.hidden:
@@ -137,8 +150,7 @@ def add_release(
     held = Key.read(key or key_path(folder), passphrase(passphrase_file, new=False, what="key"))
     release.verify(key=held)
     given = name or folder.resolve().name
-    what = {"min_support": min_support, "min_confidence": min_confidence}
-    service.add_release(_me(), given, release, held, **what)
+    service.add_release(_me(), given, release, held, **shares)
     say(f"Release {given!r} is in the vault. Its key file can now be kept offline.")
 
 
@@ -187,7 +199,7 @@ def grant(
     with _service(database, None, sealed=True).changing() as ledger:
         expires = ledger.now + days * 86_400_000_000
         grants.grant(ledger, _me(), name, release, column, operation, budget, expires)
-    say(f"{name} may know {budget} cells of {column!r} in {release!r}, for {days} days.")
+    say(f"{name} may know {counted(budget, 'cell')} of {column!r} in {release!r}, for {counted(days, 'day')}.")
 
 
 @vault.command("revoke")
@@ -214,7 +226,7 @@ def revoke(
             done = f"{name} is let in no more."
         else:
             n_grants = grants.revoke(ledger, _me(), name, release, column, operation)
-            done = f"{n_grants} grants of {name} are revoked."
+            done = f"Revoked: {counted(n_grants, 'grant')} of {name}."
     say(done)
 
 
@@ -235,11 +247,11 @@ def list_all(database: DatabaseOption = "vault.db", json: Json = False) -> None:
     out = show.console()
     for one in found["releases"]:
         hidden = ", ".join(f"{column['name']} ({column['cells']:,} {column['form']})" for column in one["columns"])
-        out.print(f"release  {one['name']}: {one['rows']:,} rows; hidden: {hidden}", markup=False)
+        out.print(f"release  {one['name']}: {counted(one['rows'], 'row')}; hidden: {hidden}", markup=False)
     for one in persons:
         out.print(f"{one['role']:8} {one['name']}{'' if one['active'] else ' (no longer)'}", markup=False)
     for one in given:
-        what = f"{one['budget']:,} cells of {one['column']!r} in {one['release']!r} by {one['operation']}"
+        what = f"{counted(one['budget'], 'cell')} of {one['column']!r} in {one['release']!r} by {one['operation']}"
         out.print(f"grant    {one['name']}: {what}, until {_day(one['expires'])} ({one['state']})", markup=False)
 
 
@@ -274,8 +286,11 @@ def audit(
             show.as_json({"whole": True, "entries": found.entries, "head": found.head, **told})
         else:
             if found.ahead:
-                say(f"The clock was ahead: {found.ahead:,} entries are later than it is now.")
-            say(f"The audit log is whole: {found.entries:,} entries. Its last hash, to be kept elsewhere:")
+                say(f"The clock was ahead: {counted(found.ahead, 'entry is', 'entries are')} later than it is now.")
+            say(
+                f"The audit log is whole: {counted(found.entries, 'entry', 'entries')}. Its last hash, "
+                "to be kept elsewhere:"
+            )
             say(found.head)
         return
     with service.reading() as connection:
@@ -296,7 +311,7 @@ def backup(path: Annotated[Path, typer.Argument(help="File to write.")], databas
 
     service = _service(database, None, sealed=True)
     n_rows = back_up(service.database, path)
-    say(f"{n_rows:,} rows in {path}. The master key is not in it.")
+    say(f"{counted(n_rows, 'row')} in {path}. The master key is not in it.")
 
 
 @vault.command("restore")
@@ -310,7 +325,10 @@ def restore(
 
     key_file = key_file or _default_key_file()
     suspended = backups.restore(_database(database), path, _me(), key_file)
-    say(f"Restored. {suspended} grants are suspended: grant again what researchers may still learn.")
+    say(
+        f"Restored. {counted(suspended, 'grant is', 'grants are')} suspended: grant again what "
+        "researchers may still learn."
+    )
     if key_file is not None:
         say(f"{key_file} serves this database from now on, and no other. To try a backup out, give a copy of it.")
 
@@ -327,7 +345,10 @@ def rotate_key(
 
     service = _service(database, key_file)
     done = service.rotate(_me(), MasterKeys.new())
-    say(f"{done} releases have a new master key, in {key_file}. Servers read it when they need it.")
+    say(
+        f"{counted(done, 'release has', 'releases have')} a new master key, in {key_file}. Servers "
+        "read it when they need it."
+    )
     say("Make a new backup: older ones open with the old key only, which is not kept.")
 
 
@@ -335,7 +356,10 @@ def rotate_key(
 def trust_clock(database: DatabaseOption = "vault.db") -> None:
     """Go on by the clock of this machine, though the audit log is ahead of it. All grants are suspended."""
     suspended = _service(database, None, sealed=True).trust_clock(_me())
-    say(f"The vault goes on by the clock. {suspended} grants are suspended: grant again what is to go on.")
+    say(
+        f"The vault goes on by the clock. {counted(suspended, 'grant is', 'grants are')} suspended: "
+        "grant again what is to go on."
+    )
     say("All sessions are over. Restart the servers, which counted requests by the clock as it was.")
 
 
@@ -407,6 +431,20 @@ def _password(file: Path | None) -> str | None:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise SourceError(Problem(str(file), f"the password cannot be read ({reason})")) from None
+
+
+def _shares(given: Mapping[str, str]) -> dict[str, Any]:
+    """Shares as they are typed; whoever writes percent is told the share."""
+    from shoal.errors import ParameterError, Problems
+    from shoal.spec import Share
+
+    bound, problems = Share(open_low=True), Problems()
+    found = {name: bound.parse(text) for name, text in given.items()}
+    for name, value in found.items():
+        if said := bound.complaint(value):
+            problems.add(f"--{name.replace('_', '-')}", said)
+    problems.raise_if_any(ParameterError)
+    return found
 
 
 def _me() -> str:

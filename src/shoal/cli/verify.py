@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.run import PassphraseFile
+from shoal.errors import counted
 
 if TYPE_CHECKING:
     from shoal.check.release import Verdict
@@ -182,7 +183,7 @@ def _tell(verdict: Verdict, manifest: Manifest, place: str, *, json: bool | None
         out.print(f"  reached   {_listed(verdict.achieved)}")
     for text in verdict.unchecked:
         out.print(f"  unchecked {text}", style="yellow")
-    out.print(f"  read      {verdict.n_rows:,} rows in {verdict.n_classes:,} classes")
+    out.print(f"  read      {counted(verdict.n_rows, 'row')} in {counted(verdict.n_classes, 'class', 'classes')}")
     out.print(f"  reading   {verdict.reading}")
     if json is not None:
         out.print(_figures({"reached": verdict.surveyed}))
@@ -193,8 +194,14 @@ def _verify_database(uri: str, name: str, others: Mapping[str, object], *, json:
     from shoal.errors import ParameterError, Problems
     from shoal.published.stored import check_database
     from shoal.release.target import Target
+    from shoal.table.sources.source import SCHEMES, kind_of_uri
 
     problems = Problems()
+    if kind_of_uri(uri) is None:
+        what = "is not the address of a database, which --release is for"
+        problems.add(uri, what, f"begin it with one of {', '.join(SCHEMES)}, or leave --release out")
+    if complaint := next(one for one in Target.parameters() if one.name == "release").bound.complaint(name):
+        problems.add("--release", complaint)
     for flag, given in others.items():
         if given is not None:
             problems.add(flag, "is not for a release in a database", "leave it out")
@@ -310,12 +317,13 @@ def _show_table(target: str, verdict: TableVerdict, require: Sequence[Any]) -> N
         out.print(f"  warning   {text}", style="yellow")
     for name, count in verdict.unread.items():
         out.print(
-            f"  unread    column {name!r}: {count:,} cells could not be read; each counts as a value of its own",
+            f"  unread    column {name!r}: {counted(count, 'cell')} could not be read; each counts as "
+            "a value of its own",
             style="yellow",
         )
-    out.print(f"  read      {verdict.n_rows:,} rows")
+    out.print(f"  read      {counted(verdict.n_rows, 'row')}")
     for name, text in READINGS.items():
-        classes = f"{verdict.readings[name].n_classes:,} classes"
+        classes = counted(verdict.readings[name].n_classes, "class", "classes")
         out.print(f"  {'decides ' if name == verdict.reading else 'also    '}  {name}: {text}; {classes}")
     out.print(_figures({name: read.surveyed for name, read in verdict.readings.items()}))
 

@@ -18,7 +18,7 @@ from shoal.cluster.centroid_distances import RulerMaker, distances
 from shoal.cluster.centroid_groups import Ints, fill
 from shoal.cluster.centroid_index import CentroidIndex, index_of, is_off, own_scratch
 from shoal.cluster.grid import from_smallest, grid_for
-from shoal.errors import ParameterError, Problems
+from shoal.errors import ParameterError, Problems, counted
 from shoal.kernels.cluster import centroids as kernel
 from shoal.kernels.cluster.nearest import Rows, assign, place
 from shoal.kernels.sharing import in_parts, parts_of, piece_of
@@ -277,5 +277,5 @@ def check_seeds(method: Method, seeds: tuple[int, ...] | None, table: Table, pro
     if len(set(seeds)) < len(seeds):
         problems.add(where, "names a row more than once", "use distinct rows", error=ParameterError)
     if wanted and len(seeds) != wanted:
-        what = f"has {len(seeds)} rows, but {n_rows} rows make {wanted} groups of k = {method.k}"
+        what = f"has {counted(len(seeds), 'row')}, but {counted(n_rows, 'row')} make {wanted} groups of k = {method.k}"
         problems.add(where, what, f"give {wanted} rows, or none", error=ParameterError)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean
+from shoal.errors import InfeasibleError, ParameterError, Problems, counted, did_you_mean
 from shoal.kernels.cluster.k_member import JoinPreferences
 from shoal.methods.base import Task
 from shoal.table.encode import Ints
@@ -51,7 +51,7 @@ def check_preferences(
         return
     n_values = table.frame[diverse].n_unique()
     if wanted is not None and wanted > n_values:
-        what = f"l = {wanted}, but column {diverse!r} has {n_values} different values"
+        what = f"l = {wanted}, but column {diverse!r} has {counted(n_values, 'different value')}"
         problems.add(f"{method}(l=)", what, f"use an l of at most {n_values}", error=InfeasibleError)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from shoal.comparison.figures import SHORT
 from shoal.comparison.result import Comparison
-from shoal.errors import ParameterError, Problem
+from shoal.errors import ParameterError, Problem, counted
 from shoal.report.pictures import FONT, INK, charts, drawn
 
 WIDTH, HEIGHT = 560, 380
@@ -43,7 +43,8 @@ def picture(found: Comparison, x: str = "risk", y: str = "loss", name: str = "co
         }
         for key, row in found.figures.items()
     ]  # fmt: skip
-    words = f"{len(points)} releases; {len(best)} are not beaten by another one in both figures, and joined by a line."
+    words = f"{counted(len(points), 'release')}; {counted(len(best), 'is', 'are')} not beaten by another "
+    words += "one in both figures, and joined by a line."
     title = f"{_named(y, keys[y])} against {_named(x, keys[x])}"
     return drawn(name, _chart(altair, points, (_named(x, keys[x]), _named(y, keys[y])), title, words), title)
 

@@ -14,7 +14,7 @@ import polars as pl
 from shoal.comparison.certainty import Certainty
 from shoal.comparison.figures import SHORT, is_better_lower, meant
 from shoal.display.cards import card
-from shoal.errors import InfeasibleError, ParameterError, Problem, Problems
+from shoal.errors import InfeasibleError, ParameterError, Problem, Problems, counted
 from shoal.errors.redaction import redacted
 from shoal.recipe.recipe import Recipe
 
@@ -65,7 +65,8 @@ class Comparison:
     whole: Comparison | None = None
 
     def __repr__(self) -> str:
-        return f"Comparison({len(self.figures)} releases, {len(self.failed)} failed, {len(self.left_out)} left out)"
+        made = counted(len(self.figures), "release")
+        return f"Comparison({made}, {len(self.failed)} failed, {len(self.left_out)} left out)"
 
     def _repr_html_(self) -> str:
         axes = self.axes

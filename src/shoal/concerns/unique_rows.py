@@ -9,6 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.concerns.base import Concern, Looked, quoted
+from shoal.errors import counted
 from shoal.measure.base import Given
 from shoal.table.numbering import class_labels, codes_together, first_of_each
 
@@ -26,7 +27,8 @@ def unique_rows(looked: Looked) -> Iterator[Concern]:
     share, worst = alone / given.rows.height, max(names, key=lambda name: given.rows[name].n_unique())
     listed = ", ".join(repr(name) for name in names)
     what = (
-        f"{alone:,} rows ({share:.1%}) are unique to whoever knows their quasi-identifiers and the columns published "
+        f"{counted(alone, 'row')} ({share:.1%}) {'is' if alone == 1 else 'are'} unique to whoever "
+        "knows their quasi-identifiers and the columns published "
         f"as they are ({listed})"
     )
     weighed = any(one.name == worst and one.role == "weight" for one in given.manifest.layout.passed)
@@ -57,8 +59,10 @@ def _in_buckets(given: Given) -> Iterator[Concern]:
     alone = int((given.matching_sizes == 1).sum())
     if alone:
         what = (
-            f"quasi-identifiers are published as they are, and {alone:,} rows ({alone / given.rows.height:.1%}) are "
-            f"unique in them: whoever knows a person sees that the person is in the table"
+            f"quasi-identifiers are published as they are, and {counted(alone, 'row')} "
+            f"({alone / given.rows.height:.1%}) "
+            f"{'is' if alone == 1 else 'are'} unique in them: whoever knows a person sees that the "
+            "person is in the table"
         )
         change = '[method]\nname = "mondrian"   # or another that promises a k, where being in the table is a secret'
         yield Concern("unique-rows", what, change, 0.3)

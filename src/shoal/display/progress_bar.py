@@ -13,6 +13,7 @@ from importlib import import_module
 from time import monotonic
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from shoal.errors import counted
 from shoal.progress import SILENT, Progress
 
 PATIENCE = 1.0
@@ -95,7 +96,7 @@ class Lines:
 
     def stage(self, name: str, total: int | None = None) -> None:
         """Say which stage begins."""
-        of = "" if total is None else f" ({total:,} steps)"
+        of = "" if total is None else f" ({counted(total, 'step')})"
         sys.stderr.write(f"shoal: {name}{of}\n")
         sys.stderr.flush()
 

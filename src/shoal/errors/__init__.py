@@ -236,13 +236,22 @@ def some(items: Sequence[object], limit: int = 10) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def counted(n: int, one: str, many: str = "") -> str:
+    """So many of something, in the words for one or for many; without these it is one with an s.
+
+    >>> counted(1, "row"), counted(1234, "row"), counted(1, "class is", "classes are")
+    ('1 row', '1,234 rows', '1 class is')
+    """
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
 def cells_are(n: int) -> str:
     """Begin to say what so many cells are.
 
     >>> cells_are(1), cells_are(1234)
     ('1 cell is', '1,234 cells are')
     """
-    return "1 cell is" if n == 1 else f"{n:,} cells are"
+    return counted(n, "cell is", "cells are")
 
 
 def rows_at(positions: Sequence[int], limit: int = 10) -> str:

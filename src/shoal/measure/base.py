@@ -17,7 +17,7 @@ import polars as pl
 from shoal.check.cells import ReadColumn, read_column
 from shoal.check.original import input_rows
 from shoal.check.whose import whose_rows
-from shoal.errors import ParameterError, Problem, Problems
+from shoal.errors import ParameterError, Problem, Problems, counted
 from shoal.privacy.base import Classes
 from shoal.registry.declared import MEASURE_CLASSES
 from shoal.registry.registry import Registry
@@ -208,7 +208,9 @@ class Given:
         problems.raise_if_any(ParameterError)
         assert self.original is not None and self.schema is not None  # noqa: S101, PT018  checked above
         if self.labels is not None and len(self.labels) != self.original.height:
-            raise another_input(f"has {self.original.height} rows, the release was made of {len(self.labels)}")
+            raise another_input(
+                f"has {counted(self.original.height, 'row')}, the release was made of {len(self.labels)}"
+            )
         found = prepared(self.manifest, self.original, self.schema, self.missing_values)
         if self.input_sha256 is not None and found.sha256 != self.input_sha256:
             raise another_input("has other cells than the input that the receipt of the release was made of")

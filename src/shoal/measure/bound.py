@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.errors import ParameterError, Problem
+from shoal.errors import ParameterError, Problem, counted
 from shoal.measure.base import Given
 from shoal.measure.group_errors import Labels
 
@@ -23,7 +23,9 @@ def labels_of(given: Given) -> Labels | None:
     made_of = None if rows.left_out is None else rows.published + rows.left_out
     made_of = made_of if given.labels is None else len(given.labels)
     if n_input < rows.published or made_of not in (None, n_input):
-        what = f"has {n_input} rows, the release was made of {rows.published if made_of is None else made_of}"
+        what = (
+            f"has {counted(n_input, 'row')}, the release was made of {rows.published if made_of is None else made_of}"
+        )
         raise ParameterError(Problem("original", what, "give the input of the release"))
     return None if given.labels is None else np.asarray(given.labels)[given.table.kept]
 

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal.check.original import input_rows
-from shoal.errors import ParameterError, Problem, Problems, some
+from shoal.errors import ParameterError, Problem, Problems, counted, some
 from shoal.measure.base import grown_schema, prepared
 from shoal.measure.covered import products_of_cells, written_out
 from shoal.measure.products import Component, Products
@@ -149,7 +149,8 @@ def _check_slices(buckets: Sequence[pl.Series], slices: Sequence[pl.DataFrame], 
         problems.add("slices", f"got {len(buckets)} series of buckets for {len(slices)} slices", "give one for each")
     for place, (bucket, frame) in enumerate(zip(buckets, slices, strict=False), 1):
         if not frame.width or len(bucket) != frame.height:
-            what = f"has {frame.width} columns and {frame.height} rows for {len(bucket)} buckets"
+            what = f"has {counted(frame.width, 'column')} and {counted(frame.height, 'row')} for "
+            what += counted(len(bucket), "bucket")
             problems.add(f"slice {place}", what, "give at least one column, and a bucket for each row")
         if lacking := [name for name in frame.columns if name not in original.columns]:
             problems.add(f"slice {place}", f"has columns that the input lacks: {some(lacking)}", "name the attributes")

@@ -18,6 +18,7 @@ from shoal.errors import (
     Problems,
     SchemaError,
     ShoalWarning,
+    counted,
     did_you_mean,
     some,
 )
@@ -170,7 +171,7 @@ class Slicing(Method):
         most = n_attributes - (n_sensitive - 1 if self.sensitive_apart else 0)
         least = 2 if self.sensitive_apart else 1
         if self.columns is not None and not least <= self.columns <= most:
-            what = f"{self.columns} columns, but the table has {n_attributes} attributes"
+            what = f"{counted(self.columns, 'column')}, but the table has {counted(n_attributes, 'attribute')}"
             fix = f"use {least} to {most}" if least <= most else "use another method"
             problems.add("Slicing(columns=)", what, fix, error=ParameterError)
 

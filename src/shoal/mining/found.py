@@ -9,7 +9,7 @@ from typing import Protocol, overload
 
 import polars as pl
 
-from shoal.errors import Problem, SourceError
+from shoal.errors import Problem, SourceError, counted
 from shoal.mining.rules import Evidence, Rule
 
 MOST_AT_ONCE = 1000
@@ -103,7 +103,11 @@ class Rules(Sequence[FoundRule]):
         for start in range(0, len(rules), MOST_AT_ONCE):
             answers += vault.interpret(name, rules[start : start + MOST_AT_ONCE])
         if len(answers) != len(rules):
-            raise SourceError(Problem("vault", f"gave {len(answers)} answers to {len(rules)} rules", "ask again"))
+            raise SourceError(
+                Problem(
+                    "vault", f"gave {counted(len(answers), 'answer')} to {counted(len(rules), 'rule')}", "ask again"
+                )
+            )
         told = (
             replace(one, meant=answer.meant, refused=answer.refused)
             for one, answer in zip(self.found, answers, strict=True)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problems, SchemaError, cells_are, rows_at, some
+from shoal.errors import ParameterError, Problems, SchemaError, cells_are, counted, rows_at, some
 from shoal.table.clean import category_texts
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import Table
@@ -59,7 +59,7 @@ class Choices:
             return
         silent = table.kept[self.of(table) == UNKNOWN].tolist()
         if silent:
-            what = f"{len(silent)} rows have no choice, at {rows_at(silent)}"
+            what = f"{counted(len(silent), 'row has', 'rows have')} no choice, at {rows_at(silent)}"
             problems.add(where, what, "give default=, such as 3", error=ParameterError)
 
     def _ruled(self, table: Table) -> Ints:

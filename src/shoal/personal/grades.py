@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problems, ShoalWarning, rows_at
+from shoal.errors import ParameterError, Problems, ShoalWarning, counted, rows_at
 from shoal.personal.base import ColumnPublisher, Shown
 from shoal.personal.secret import Secret
 from shoal.spec import ColumnName, Maybe, OneOf, Ranges, Whole, param
@@ -88,7 +88,7 @@ class Grades(ColumnPublisher):
         place = _places(numbers, self._ranges(numbers))
         outside = table.kept[~np.isnan(numbers) & (place < 0)].tolist()
         if outside:
-            what = f"{len(outside)} values are outside all categories, at {rows_at(outside)}"
+            what = f"{counted(len(outside), 'value is', 'values are')} outside all categories, at {rows_at(outside)}"
             problems.add(
                 f"column {self.column!r}", what, f"extend the categories of {self.where}", error=ParameterError
             )

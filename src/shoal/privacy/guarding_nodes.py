@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.errors import InfeasibleError, ParameterError, Problems, cells_are, rows_at
+from shoal.errors import InfeasibleError, ParameterError, Problems, cells_are, counted, rows_at
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.branches import Branches
 from shoal.privacy.counts import Counts, Ints
@@ -114,7 +114,8 @@ class GuardingNodes(ColumnRequirement):
             problems.add(f"column {choice!r}", what, "correct them, or leave them empty", error=ParameterError)
         rooted = table.kept[(texts == names[0]).fill_null(value=False).to_numpy()].tolist()
         if rooted and self.p < 1:
-            what = f"{len(rooted)} people guard the root, which is above every value, at {rows_at(rooted)}"
+            what = f"{counted(len(rooted), 'person guards', 'people guard')} the root, which is above "
+            what += f"every value, at {rows_at(rooted)}"
             fix = "only p = 1 is possible for them: let them choose a lower node, or none"
             problems.add(f"column {choice!r}", what, fix, error=InfeasibleError)
 

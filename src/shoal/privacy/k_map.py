@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import InfeasibleError, Problems
+from shoal.errors import InfeasibleError, Problems, counted
 from shoal.privacy.base import Bools, Classes, Floats, Requirement
 from shoal.spec import Whole, param
 from shoal.table.prepare import Table
@@ -75,6 +75,6 @@ class KMap(Requirement):
     def check_population(self, n_published: int, n_people: int, problems: Problems) -> None:  # noqa: ARG002
         """Note a population of fewer than k people, which no class can fit k of."""
         if n_people < self.k:
-            what = f"k = {self.k}, but the population has {n_people} people"
+            what = f"k = {self.k}, but the population has {counted(n_people, 'person', 'people')}"
             fix = f"use a k of at most {n_people}" if n_people >= 2 else "give a population of at least two"
             problems.add(f"require {self.name}", what, fix, error=InfeasibleError)

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shoal.errors import InfeasibleError, ParameterError, Problems
+from shoal.errors import InfeasibleError, ParameterError, Problems, counted
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.counts import Counts, Ints
 from shoal.spec import ColumnName, Maybe, OneOf, Real, Whole, param
@@ -126,7 +126,7 @@ class LDiversity(ColumnRequirement):
     def _check_whole(self, values: Values, problems: Problems) -> None:
         n_values = len(values.counts)
         if self.variant == "recursive" and 1 < n_values < self.l:
-            what = f"column {self.column!r} has only {n_values} values, but l = {self.l} is required"
+            what = f"column {self.column!r} has only {counted(n_values, 'value')}, but l = {self.l} is required"
             problems.add(f"require {self.name}", what, f"use an l of at most {n_values}", error=InfeasibleError)
         else:
             super()._check_whole(values, problems)

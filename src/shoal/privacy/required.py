@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from shoal.errors import InfeasibleError, ParameterError, Problems, some
+from shoal.errors import InfeasibleError, ParameterError, Problems, counted, some
 from shoal.privacy.base import ColumnRequirement, Requirement
 from shoal.table.prepare import Table
 from shoal.table.shown import only_rows
@@ -30,6 +30,8 @@ def check_shown(require: Sequence[Requirement], table: Table, shown: npt.NDArray
     problems, left = Problems(), only_rows(table, shown)
     for one in require:
         if isinstance(one, ColumnRequirement) and (misfit := one.misfit(left.sensitive[one.column])):
-            what = f"once {int((~shown).sum())} rows are suppressed, column {one.column!r} {misfit}"
+            what = (
+                f"once {counted(int((~shown).sum()), 'row is', 'rows are')} suppressed, column {one.column!r} {misfit}"
+            )
             problems.add(f"require {one.name}", what, "suppress less, or require less", error=InfeasibleError)
     problems.raise_if_any(InfeasibleError)

@@ -330,7 +330,7 @@ def _opened_postgresql(target: Target, *, write: bool) -> Iterator[Database]:
             raise
         except Exception as error:  # the message may hold cells
             _undone(connection)
-            raise SourceError(Problem(target.describe(), *meaning(error))) from None
+            raise SourceError(Problem(target.describe(), *meaning(error, writing=write))) from None
 
 
 def _undone(connection: Any) -> None:

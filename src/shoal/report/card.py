@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.display.cards import card
+from shoal.errors import counted
 from shoal.measure import MEASURES
 from shoal.release.manifest import Manifest, Rows
 
@@ -56,5 +57,5 @@ def _rows(rows: Rows) -> str:
     """Where rows went, as far as the manifest says it."""
     texts = [f"{rows.published:,} published"]
     texts += [f"{rows.left_out:,} left out"] if rows.left_out else []
-    texts += [f"{rows.counterfeits:,} counterfeits added"] if rows.counterfeits else []
+    texts += [f"{counted(rows.counterfeits, 'counterfeit')} added"] if rows.counterfeits else []
     return ", ".join(texts)

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal.errors import counted
 from shoal.report.pictures import FONT, INK, charts, drawn
 
 COLOURS = {"a value": "#08519c", "an alias": "#e6842a"}
@@ -44,7 +45,8 @@ def picture(before: pl.Series, after: pl.Series, name: str = "distribution") -> 
     values, cells = _shares(before, before), _shares(after, before)
     most = max(values["share"].max(), cells["share"].max())  # type: ignore[type-var]
     title = f"{before.name}, before and after"
-    words = f"{values.height} values of {len(before):,} rows; published are {cells.height} different cells."
+    words = f"{counted(values.height, 'value')} of {counted(len(before), 'row')}; published "
+    words += f"{'is' if cells.height == 1 else 'are'} {counted(cells.height, 'different cell')}."
     panels = altair.hconcat(
         _panel(altair, values, "before", most), _panel(altair, cells, "published", most), spacing=28
     ).properties(

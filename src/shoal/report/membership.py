@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from shoal.disk.change import changing
-from shoal.errors import ParameterError, Problem
+from shoal.errors import ParameterError, Problem, counted
 from shoal.measure.membership import Membership
 from shoal.release.directories import check_outside
 from shoal.release.manifest import is_release
@@ -103,7 +103,7 @@ def write_picture(found: Membership, place: Path) -> list[Path]:
 def _subtitle(found: Membership) -> list[str]:
     about = "" if found.exact else "about "
     return [
-        f"{found.originals:,} different rows; {about}{_many(found.candidates)} tuples match the release.",
+        f"{counted(found.originals, 'different row')}; {about}{_many(found.candidates)} tuples match the release.",
         f"{found.ratio:,.4g} fakes per row. The more similar the bars, the less a match reveals.",
     ]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from shoal.errors import counted
 from shoal.report.facts import Facts
 from shoal.report.page import Page
 from shoal.report.sections.attacks import attacks
@@ -35,7 +36,7 @@ def report(facts: Facts, name: str = "") -> Page:
 def _lead(facts: Facts) -> str:
     rows, layout = facts.manifest.rows, facts.manifest.layout
     of = "" if not rows.left_out else f" of {rows.published + rows.left_out:,}"
-    said = f"{rows.published:,}{of} rows with {len(layout.quasi)} quasi-identifiers"
+    said = f"{rows.published:,}{of} rows with {counted(len(layout.quasi), 'quasi-identifier')}"
     if facts.sensitive:
         said += f" and {len(facts.sensitive)} sensitive column{'s' if len(facts.sensitive) > 1 else ''}"
     reached = ", ".join(f"{key} = {value:g}" for key, value in facts.verdict.achieved.items())

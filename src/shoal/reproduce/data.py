@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from shoal.errors import ParameterError, Problem, Problems, SchemaError, SourceError, did_you_mean, some
+from shoal.errors import ParameterError, Problem, Problems, SchemaError, SourceError, counted, did_you_mean, some
 from shoal.reproduce.trees import paths_of, tree_of
 from shoal.table.schema import Kind, Nominal, Numeric
 from shoal.table.sources import read
@@ -136,7 +136,9 @@ def _as_numbers(frame: pl.DataFrame, columns: Sequence[str], where: str) -> pl.D
         values = cast[name]
         if wrong := int((values.is_null() | ~values.is_finite() | (values != values.floor())).fill_null(True).sum()):
             problems.add(
-                f"column {name!r}", f"has {wrong} cells in {where} that are no whole number", "correct the file"
+                f"column {name!r}",
+                f"has {counted(wrong, 'cell')} in {where} with no whole number",
+                "correct the file",
             )
     problems.raise_if_any(SchemaError)
     return cast.with_columns(pl.col(columns).cast(pl.Int64))
@@ -148,7 +150,7 @@ def _check_values(frame: pl.DataFrame, where: str) -> None:
     for name in CATEGORIES:
         known = [path[0] for path in paths_of(name)]
         if wrong := int((~frame[name].is_in(known)).sum()):
-            what = f"has {wrong} cells in {where} with a value that Adult does not have"
+            what = f"has {counted(wrong, 'cell')} in {where} with a value that Adult does not have"
             problems.add(f"column {name!r}", what, f"it has {some(known, 4)}")
     problems.raise_if_any(SchemaError)
 

@@ -64,13 +64,13 @@ class Asked:
 
 
 def works_of(names: Sequence[str]) -> list[Work]:
-    """The works that are named; refuses names that are none, all at once."""
+    """The works that are named, in small letters or large; refuses names that are none, all at once."""
     problems = Problems()
     for name in names:
-        if name not in HOMES:
+        if name.upper() not in HOMES:
             problems.add(f"work {redacted(name)[:40]!r}", "there is none of that name", did_you_mean(name, HOMES))
     problems.raise_if_any(ParameterError)
-    return [work_of(name) for name in dict.fromkeys(names)]
+    return [work_of(name) for name in dict.fromkeys(name.upper() for name in names)]
 
 
 def work_of(name: str) -> Work:

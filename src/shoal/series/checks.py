@@ -21,6 +21,7 @@ from shoal.errors import (
     SchemaError,
     ShoalError,
     ShoalWarning,
+    counted,
     rows_at,
     some,
 )
@@ -30,6 +31,7 @@ from shoal.publish.base import check_clashes
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import FACTS
 from shoal.published.release import Release, read_release
+from shoal.release.manifest import Manifest
 from shoal.series.state import SeriesState, schema_fingerprint
 from shoal.series.values import Coded
 from shoal.settings import Part
@@ -37,7 +39,7 @@ from shoal.table.clean import category_texts
 from shoal.table.fingerprint import content_sha256
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import Table
-from shoal.table.schema import Ordinal, Schema
+from shoal.table.schema import Ordinal, Schema, kind_name
 
 LOOKED_AT = 1_000
 """New ids whose other forms are looked for."""
@@ -71,7 +73,7 @@ def check_previous(
     """The previous release is the one the state ends with, and the series goes on as it began."""
     problems = Problems()
     if previous is None and state is not None:
-        what = f"is not given, but the state has {len(state.releases)} releases"
+        what = f"is not given, but the state has {counted(len(state.releases), 'release')}"
         problems.add("previous", what, "give the release that was written with it")
     elif previous is not None and state is None:
         fix = "give the state that was written with the previous release; without it nothing can follow"
@@ -84,10 +86,30 @@ def check_previous(
                 problems.add(f"method.{name}", what, "use the same value, or begin a new series")
         if schema_fingerprint(schema) != state.schema:
             what = "has other columns, roles or kinds than the series began with"
+            with problems.noting():
+                what += "" if previous is None else f": {_differing(schema, previous)}"
             problems.add("schema", what, "use the same columns, or begin a new series")
     problems.raise_if_any(ParameterError)
     if previous is not None and state is not None:
         _check_same(previous, state)
+
+
+def _differing(schema: Schema, previous: Release | str | Path) -> str:
+    """By which columns a schema is not that of the release before; of those that it does not show, a hash is kept."""
+    layout = (previous.manifest if isinstance(previous, Release) else Manifest.read(previous)).layout
+    before = {column.name: f"quasi, {column.kind}" for column in layout.quasi}
+    before |= {column.name: f"{column.role}, {column.kind or 'of no kind'}" for column in layout.passed}
+    now = {
+        column.name: f"{column.role}, {kind_name(column.kind) or 'of no kind'}"
+        for column in schema
+        if column.role in ("quasi", "sensitive", "neutral", "weight")
+    }
+    found = [f"{name!r} is published anew" for name in now if name not in before]
+    found += [f"{name!r} is published no more" for name in before if name not in now]
+    found += [
+        f"{name!r} is {now[name]}, and was {before[name]}" for name in now if now[name] != before.get(name, now[name])
+    ]
+    return some(found) if found else "those that are not published, or what `rest` says of columns without a role"
 
 
 def _check_same(previous: Release | str | Path, state: SeriesState) -> None:
@@ -157,7 +179,7 @@ def _check_ids(table: Table, method: MInvariance, problems: Problems) -> None:
     for words, bad in (("without an id", ids.is_null()), ("with an id that occurs twice", _repeated(ids))):
         places = table.kept[np.flatnonzero(bad.to_numpy())]
         if len(places):
-            what = f"column {method.id!r}: {len(places)} rows {words}, at {rows_at(places.tolist())}"
+            what = f"column {method.id!r}: {counted(len(places), 'row')} {words}, at {rows_at(places.tolist())}"
             problems.add(where, what, "every person needs one id and one row", error=SchemaError)
 
 
@@ -213,7 +235,8 @@ def _check_fresh(method: MInvariance, coded: Coded, state: SeriesState, problems
     people = SignedPeople(coded.codes, len(coded.domain), coded.signatures, coded.bound)
     if would_tell(people, method.m, fresh, mix=method.newcomers == "mix"):
         n_people = int(np.isin(coded.codes[coded.bound < 0], sorted(fresh)).sum())
-        what = f"{n_people} new people have values that were never published before, and too few other people are new: "
+        what = f"{counted(n_people, 'new person has a value', 'new people have values')} that were never "
+        what += "published before, and too few other people are new: "
         what += "counterfeits only have known values, so theirs would stand out"
         fix = "leave them out until more new people come"
         problems.add(f"column {method.column!r}", what, fix, error=InfeasibleError)
@@ -225,7 +248,8 @@ def _check_values(table: Table, method: MInvariance, coded: Coded, problems: Pro
     bound = np.flatnonzero(coded.bound >= 0)
     strange = [row for row in bound.tolist() if coded.codes[row] not in coded.signatures[coded.bound[row]]]
     if strange:
-        what = f"{len(strange)} people now have a value outside the set they were published with, at "
+        what = f"{counted(len(strange), 'person now has', 'people now have')} a value outside the set "
+        what += "they were published with, at "
         what += rows_at(table.kept[strange].tolist())
         fix = "leave them out of this release: the change would disclose their values"
         problems.add(where, what, fix, error=InfeasibleError)
@@ -236,5 +260,6 @@ def _check_values(table: Table, method: MInvariance, coded: Coded, problems: Pro
         places = set(hierarchy.names)
     lost = [value for value in coded.domain if value is not None and places is not None and value not in places]
     if lost:
-        what = f"{len(lost)} values of earlier releases are no longer in its order or hierarchy"
+        what = f"{counted(len(lost), 'value of earlier releases is', 'values of earlier releases are')} "
+        what += "no longer in its order or hierarchy"
         problems.add(where, what, "put them back: people who were published with them may need them", error=SchemaError)

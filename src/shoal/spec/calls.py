@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from shoal.errors import ParameterError, Problems, did_you_mean
+from shoal.errors import ParameterError, Problems, counted, did_you_mean
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -97,7 +97,7 @@ def _refuse(
     known = [name for name, one in parameters.items() if one.kind not in _VARIABLE]
     if len(args) > len(by_place) and inspect.Parameter.VAR_POSITIONAL not in kinds:
         few = f"takes {len(by_place)}: {', '.join(by_place)}" if by_place else "takes none"
-        what, fix = f"got {len(args)} values without a name, and {few}", "give all others by their names"
+        what, fix = f"got {counted(len(args), 'value')} without a name, and {few}", "give all others by their names"
         problems.add(called, what, fix if by_place else f"give each by its name: {', '.join(known)}")
     takes_any = inspect.Parameter.VAR_KEYWORD in kinds and not passes
     for name in given:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
-from shoal.errors import ParameterError, Problem, Problems, did_you_mean
+from shoal.errors import ParameterError, Problem, Problems, counted, did_you_mean
 from shoal.spec.bounds import Bound, ByColumn, Maybe, Whole, shown
 
 
@@ -90,7 +90,10 @@ class Spec:
         problems, known = Problems(), {parameter.name: parameter for parameter in cls.parameters()}
         values = dict(zip(known, args, strict=False)) | given
         if len(args) > len(known):
-            problems.add(cls.__name__, f"got {len(args)} values, but has {len(known)} parameters: {', '.join(known)}")
+            problems.add(
+                cls.__name__,
+                f"got {counted(len(args), 'value')}, but has {counted(len(known), 'parameter')}: {', '.join(known)}",
+            )
         for name in given:
             if name not in known:
                 wrong = ("unknown parameter", did_you_mean(name, known))

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import polars as pl
 
-from shoal.errors import Problem, Problems, ShoalError, SourceError, did_you_mean, some
+from shoal.errors import Problem, Problems, ShoalError, SourceError, counted, did_you_mean, some
 from shoal.table.cells import are_cells
 
 LONGEST = 64
@@ -93,7 +93,8 @@ class Names:
     ) -> None:
         """Note the columns of a schema that are not here; where none is, that is one problem."""
         if not self.meet(roles):
-            what = f"none of its {len(roles)} columns is among the {len(self.names)} columns of the table"
+            what = f"none of its {counted(len(roles), 'column')} is among the "
+            what += f"{counted(len(self.names), 'column')} of the table"
             fix = f"give the table that the schema describes; if it is a file without a header, {WRITE_NAMES}"
             problems.add("schema", what, fix, error=error)
             return

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problems, SchemaError, ShoalWarning, cells_are, rows_at
+from shoal.errors import ParameterError, Problems, SchemaError, ShoalWarning, cells_are, counted, rows_at
 from shoal.machine.threads import side_by_side
 from shoal.table.clean import canonical, clean, in_order, retyped
 from shoal.table.fingerprint import content_sha256, sha256_beside
@@ -292,7 +292,7 @@ def check_single_roles(schema: Schema, frame: pl.DataFrame, broken: set[str], pr
         problems.add(f"column {person!r}", what, "fill them, or leave these rows out of the table")
     fits = weight is not None and weight in frame.columns and weight not in broken
     if fits and (light := _rows_where(~(frame[str(weight)] > 0).fill_null(value=False))):
-        what = f"{len(light)} weights are missing or not above 0, at {rows_at(light)}"
+        what = f"{counted(len(light), 'weight is', 'weights are')} missing or not above 0, at {rows_at(light)}"
         problems.add(f"column {weight!r}", what, "correct them, or give the column another role")
 
 
@@ -327,8 +327,9 @@ def _spelt(
     person = schema.person
     told = person is not None and cleaned.schema.get(person) == pl.String
     if told and (alike := find_variants(cleaned[str(person)], kept=kept, missing_values=missing_values).n_values):
-        what = "differ from another only in spaces, case or Unicode form; they count as different people"
-        text = f"column {person!r}: {alike} names of people {what}; write each in one way"
+        what = f"{'differs' if alike == 1 else 'differ'} from another only in spaces, case or Unicode form; "
+        what += "they count as different people; write each in one way"
+        text = f"column {person!r}: {counted(alike, 'name of a person', 'names of people')} {what}"
         warnings.warn(text, ShoalWarning, stacklevel=3)
     if any(n_values.values()):
         text = spelling_warning({name: count for name, count in n_values.items() if count})

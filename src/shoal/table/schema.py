@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Self, TypeGuard
 
 from shoal.display.cards import card
-from shoal.errors import Problem, Problems, SchemaError, some
+from shoal.errors import Problem, Problems, SchemaError, counted, some
 from shoal.spec import checked_class
 from shoal.table.days import Days, calendar_of
 from shoal.table.hierarchy.builders import Rule
@@ -124,10 +124,10 @@ def _described(kind: Kind | None) -> str:
     """How the values of a column are joined, in a word or two and without naming any."""
     hierarchy = None if kind is None else kind.hierarchy
     if isinstance(hierarchy, Hierarchy):
-        return f"tree of {len(hierarchy.leaves):,} values, height {hierarchy.height}"
+        return f"tree of {counted(len(hierarchy.leaves), 'value')}, height {hierarchy.height}"
     if isinstance(hierarchy, Rule):
         return type(hierarchy).__name__
-    return f"order of {len(kind.order):,} categories" if isinstance(kind, Ordinal) else ""
+    return f"order of {counted(len(kind.order), 'category', 'categories')}" if isinstance(kind, Ordinal) else ""
 
 
 def kind_name(kind: Kind | None) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.errors import ParameterError, Problem, Problems
+from shoal.errors import ParameterError, Problem, Problems, counted
 from shoal.mining.rules import ORDERED, Cell, Condition, Rule, as_number, both_sides
 from shoal.published.release import Release
 from shoal.release.key import ColumnKey, Key
@@ -82,7 +82,7 @@ class Content:
             return
         for one in rule.conditions:
             if one.column not in self.frame.columns:
-                fix = f"it has {len(self.frame.columns)} columns; check the spelling"
+                fix = f"it has {counted(len(self.frame.columns), 'column')}; check the spelling"
                 problems.add(f"{where}: column {one.column!r}", "the release has no such column", fix)
             elif one.column in self.columns:
                 numeric = self.frame.schema[one.column].is_numeric()

@@ -22,13 +22,25 @@ WAIT = 30.0
 """Seconds that one waits for another who writes."""
 
 
+_EXPLAINED = {
+    "28P01": (
+        "refuses the user or the password",
+        f"check both; the password may stand in the file {PASSWORD_FILE} names",
+    ),
+    "28000": ("refuses the user", "check the name of the user, and from where the server lets it in"),
+    "3D000": ("is not there", "check the name of the database, or make an empty one first"),
+    "42501": ("gives the user no right to this", "use the user that owns the database, or ask for the right to CREATE"),
+    "53300": ("has too many connections", "try again later, or raise max_connections"),
+}
+"""What PostgreSQL says when nobody may use it, and what to do."""
+
+
 class DatabaseError(SourceError):
     """The database cannot be reached, or refuses; nothing was changed."""
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(
-            Problem("database", f"cannot be used ({kind})", "check its address, and that it can be written")
-        )
+    def __init__(self, kind: str, state: str = "") -> None:
+        what, fix = _EXPLAINED.get(state, ("cannot be used", "check its address, and that it can be written"))
+        super().__init__(Problem("database", f"{what} ({f'SQLSTATE {state}' if state in _EXPLAINED else kind})", fix))
 
 
 def address(given: str) -> URL:
@@ -46,6 +58,14 @@ def address(given: str) -> URL:
     if url.get_backend_name() != "sqlite":
         raise SourceError(Problem("database", "must be SQLite or PostgreSQL", "give a path or postgresql://..."))
     return _file(url)
+
+
+def shown(url: URL) -> str:
+    """A file by its path, PostgreSQL by its address; without a password."""
+    if url.get_backend_name() == "sqlite":
+        return redacted(str(url.database or ":memory:"))
+    place = url.username, None, url.host, url.port, url.database, url.query
+    return redacted(URL.create(url.get_backend_name(), *place).render_as_string())
 
 
 def _file(url: URL) -> URL:
@@ -79,7 +99,7 @@ class Database:
     @property
     def shown(self) -> str:
         """The address without a password."""
-        return redacted(self.url.render_as_string(hide_password=True))
+        return shown(self.url)
 
     @contextmanager
     def reading(self, *, at_once: bool = False) -> Iterator[Connection]:
@@ -203,4 +223,10 @@ def _told() -> Iterator[None]:
         yield
     except (DBAPIError, SQLAlchemyError, OSError) as error:
         cause = getattr(error, "orig", None)
-        raise DatabaseError(type(cause or error).__name__) from None
+        raise DatabaseError(type(cause or error).__name__, _state(cause)) from None
+
+
+def _state(cause: BaseException | None) -> str:
+    """The SQLSTATE of an error, where the driver of PostgreSQL gives one."""
+    said = cause.args[0] if cause is not None and cause.args else None
+    return str(said.get("C", "")) if isinstance(said, dict) else ""

@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from shoal.errors import Problem, ShoalError
+from shoal.errors import Problem, ShoalError, counted
 from shoal.vault.bodies import Body
 from shoal.vault.database import DatabaseError
 from shoal.vault.pages import error_page, wants_page
@@ -30,7 +30,7 @@ def told(
         return error_page(request, problems, status, headers or {})
     said = [{"where": one.where, "what": one.what, "fix": one.fix} for one in problems[:MOST_PROBLEMS]]
     if len(problems) > MOST_PROBLEMS:
-        said.append({"where": "and", "what": f"{len(problems) - MOST_PROBLEMS:,} more problems", "fix": ""})
+        said.append({"where": "and", "what": f"{counted(len(problems) - MOST_PROBLEMS, 'more problem')}", "fix": ""})
     return JSONResponse({"error": kind, "problems": said}, status, headers)
 
 

@@ -32,8 +32,8 @@ def grant(
     ledger: Ledger, actor: str, name: str, release: str, column: str, operation: str, budget: int, expires: int
 ) -> None:
     """Allow somebody to have cells of a column interpreted; replaces what she was allowed before."""
-    connection, person = ledger.connection, named(ledger.connection, name)
-    found = release_named(connection, release)
+    connection = ledger.connection
+    person, found = _of(connection, name, release)
     known = {row.name: row for row in connection.execute(select(columns).where(columns.c.release_id == found.id))}
     problems = Problems()
     if person.is_steward:
@@ -67,9 +67,20 @@ def grant(
     ledger.add(actor, "grant", f"{name} / {release}", "done", **told)
 
 
+def _of(connection: Connection, name: str, release: str) -> tuple[Person, Any]:
+    """Somebody and a release; an error names both where neither is there."""
+    problems = Problems()
+    with problems.noting():
+        person = named(connection, name)
+    with problems.noting():
+        found = release_named(connection, release)
+    problems.raise_if_any(ParameterError)
+    return person, found
+
+
 def revoke(ledger: Ledger, actor: str, name: str, release: str, column: str | None, operation: str | None) -> int:
     """Take grants back; how many."""
-    person, found = named(ledger.connection, name), release_named(ledger.connection, release)
+    person, found = _of(ledger.connection, name, release)
     which = (grants.c.person_id == person.id) & (grants.c.release_id == found.id) & (grants.c.state != REVOKED)
     if column is not None:
         which &= grants.c.column == column

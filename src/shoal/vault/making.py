@@ -11,7 +11,7 @@ from shoal.disk.recovery import settle
 from shoal.disk.stopping import held
 from shoal.errors import ParameterError, Problem
 from shoal.release.private_files import write_outside
-from shoal.vault.database import Database, address
+from shoal.vault.database import Database, address, shown
 from shoal.vault.keys import MasterKeys
 from shoal.vault.service import Service
 
@@ -23,7 +23,7 @@ def make_vault(given: str, key_file: Path, steward: str, password: str | None = 
     settle(key_file if place is None else place)
     _check_new(key_file)
     if place is None or place.exists():
-        return url.render_as_string(), _into_there(Database(given), key_file, steward, password)
+        return shown(url), _into_there(Database(given), key_file, steward, password)
     keys = MasterKeys.new()
     with changing(place, key_file, what="the vault") as change:
         change.file(key_file, keys.to_bytes(), look=lambda: _check_new(key_file))
@@ -37,7 +37,7 @@ def make_vault(given: str, key_file: Path, steward: str, password: str | None = 
         if waiting.with_name(f"{waiting.name}-wal").exists():
             # The driver says nothing where it could not write at the end.
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-    return url.render_as_string(), token
+    return shown(url), token
 
 
 def _into_there(database: Database, key_file: Path, steward: str, password: str | None) -> str:

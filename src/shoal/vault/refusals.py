@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.errors import Problem, ShoalError
+from shoal.errors import Problem, ShoalError, counted
 
 
 class VaultError(ShoalError):
@@ -51,7 +51,7 @@ class ClockError(VaultError):
     status = 503
 
     def __init__(self, seconds: int) -> None:
-        what = f"is {seconds:,} seconds behind the audit log, so nobody knows what has expired"
+        what = f"is {counted(seconds, 'second')} behind the audit log, so nobody knows what has expired"
         fix = "a steward has to set it right; or, if it was ahead before and is right now, run: shoal vault trust-clock"
         super().__init__(Problem("clock", what, fix))
 

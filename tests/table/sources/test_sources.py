@@ -278,7 +278,7 @@ class TestCsv:
     def test_lost_rows_are_our_mistake(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path.write_text("a,b\n1,2\n3,4\n")
         monkeypatch.setattr(csv_module, "_parse", lambda *_: pl.DataFrame({"a": ["1"], "b": ["2"]}))
-        with pytest.raises(InternalError, match="has 2 records, but reading it gave 1 rows"):
+        with pytest.raises(InternalError, match="has 2 records, but reading it gave 1 row"):
             read(path)
 
 
@@ -420,7 +420,8 @@ class TestSqlite:
         )
         with pytest.raises(
             SourceError,
-            match=r'has 2 tables, .*; give table or query \(flags --table, --query\); tables: "a\.b", b',
+            match=r"has 2 tables, .*; give table or query \(shoal init and run: --table, --query; a recipe: below its "
+            r'\[source\]\), or a file with one table; tables: "a\.b", b',
         ):
             read(path)
         with pytest.raises(SourceError, match=r"has no table 'bb'; did you mean 'b'\? tables"):

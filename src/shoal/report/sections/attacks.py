@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shoal.errors import counted
 from shoal.report.blocks import Chart, Grid, Section, Text, percent
 from shoal.report.charts import intervals
 from shoal.report.facts import Facts
@@ -29,7 +30,8 @@ def _chart(found: list[Any]) -> Chart:
     ]
     most = max(found, key=lambda one: one.advantage)
     words = (
-        f"{len(found)} attacks; the largest advantage over the baseline is that of {most.key}, {percent(most.success)} "
+        f"{counted(len(found), 'attack')}; the largest advantage over the baseline is that of "
+        f"{most.key}, {percent(most.success)} "
         f"against {percent(most.baseline)}."
     )
     grid = Grid(

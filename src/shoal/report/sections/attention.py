@@ -10,6 +10,7 @@ from shoal.concerns.identifiers import identifiers
 from shoal.concerns.lost_columns import MOST
 from shoal.concerns.repeated_people import repeated_people
 from shoal.concerns.unique_rows import unique_rows
+from shoal.errors import counted
 from shoal.report.blocks import Notes, Section, percent
 from shoal.report.facts import Facts
 
@@ -69,11 +70,17 @@ def _sizes(facts: Facts) -> Iterator[Note]:
         return
     fewest = int(facts.given.matching_sizes[0])
     if not facts.given.tells_people:
-        yield "plain", f"The smallest class has {fewest} rows. How many people they are of, the holder alone can tell."
+        yield (
+            "plain",
+            f"The smallest class has {counted(fewest, 'row')}. How many people they are of, the holder alone can tell.",
+        )
     elif fewest < FEW:
-        yield "look", f"The smallest class has {fewest} people. Many offices ask for {FEW} or more."
+        yield (
+            "look",
+            f"The smallest class has {counted(fewest, 'person', 'people')}. Many offices ask for {FEW} or more.",
+        )
     else:
-        yield "good", f"Everybody shares the published quasi-identifiers with at least {fewest - 1} others."
+        yield "good", f"Everybody shares the published quasi-identifiers with at least {counted(fewest - 1, 'other')}."
 
 
 def _values(facts: Facts) -> Iterator[Note]:
@@ -95,12 +102,17 @@ def _rows(facts: Facts) -> Iterator[Note]:
     rows = facts.manifest.rows
     if rows.left_out:
         share = rows.left_out / (rows.left_out + rows.published)
-        said = f"{rows.left_out:,} rows ({percent(share)}) are not published, and they are no random ones."
+        words = ("is not published, and no random one", "are not published, and no random ones")
+        said = f"{counted(rows.left_out, 'row')} ({percent(share)}) {words[rows.left_out > 1]}."
         yield "look" if share > MANY_LEFT_OUT else "plain", said
     elif rows.left_out is None:
         yield "plain", "How many rows are not published is not told."
     if rows.counterfeits:
-        yield "plain", f"{rows.counterfeits:,} published rows stand for nobody; each class says how many it has."
+        yield (
+            "plain",
+            f"{counted(rows.counterfeits, 'published row stands', 'published rows stand')} for nobody; "
+            "each class says how many it has.",
+        )
 
 
 def _columns(facts: Facts) -> Iterator[Note]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.errors import ParameterError, Problem, Problems, SchemaError, rows_at
+from shoal.errors import ParameterError, Problem, Problems, SchemaError, counted, rows_at
 from shoal.spec import checked_call
 from shoal.table.hierarchy import builders
 from shoal.table.hierarchy.builders import STAR
@@ -262,7 +262,7 @@ class Hierarchy:
         return hash((self.names, self.parents))
 
     def __repr__(self) -> str:
-        return f"Hierarchy({len(self.leaves)} leaves, height {self.height}, root {self.root!r})"
+        return f"Hierarchy({counted(len(self.leaves), 'leaf', 'leaves')}, height {self.height}, root {self.root!r})"
 
 
 def _without_repeats(path: list[str]) -> tuple[str, ...]:

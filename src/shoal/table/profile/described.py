@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from shoal.display.cards import card
+from shoal.errors import counted
 from shoal.table.days import Days
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.profile.roles import MEDIUM
@@ -73,7 +74,7 @@ class Profile:
     """What the holder must look at first."""
 
     def __repr__(self) -> str:
-        return f"Profile({self.n_rows:,} rows, {', '.join(f'{one.name}: {one.role}' for one in self.columns)})"
+        return f"Profile({counted(self.n_rows, 'row')}, {', '.join(f'{one.name}: {one.role}' for one in self.columns)})"
 
     def _repr_html_(self) -> str:
         heads = ("column", "role", "kind", "distinct", "missing", "alone", "why")
@@ -92,7 +93,9 @@ class Profile:
         together = (
             f"{self.all_quasi_unique_share:.1%} of the rows are unique in all proposed quasi-identifiers together."
         )
-        return card(f"Profile of {self.n_rows:,} rows", rows, heads, " ".join((together, *self.warnings, *self.unread)))
+        return card(
+            f"Profile of {counted(self.n_rows, 'row')}", rows, heads, " ".join((together, *self.warnings, *self.unread))
+        )
 
     @property
     def unread(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import InternalError, Problem, Problems, SourceError, rows_at
+from shoal.errors import InternalError, Problem, Problems, SourceError, counted, rows_at
 from shoal.table.sources.decode import load, to_utf8
 from shoal.table.sources.files import check_header, found_file
 from shoal.table.sources.panics import without_panics
@@ -58,7 +58,7 @@ def read_csv(source: Source) -> pl.DataFrame:
     body = data[scanned.header.stop :]
     frame = _parse(body, names, scanned, detected.delimiter)
     if frame is None or frame.height != scanned.n_records:
-        got = "no table" if frame is None else f"{frame.height} rows"
+        got = "no table" if frame is None else f"{counted(frame.height, 'row')}"
         raise InternalError(Problem(where, f"has {scanned.n_records} records, but reading it gave {got}"))
     return frame.with_columns(pl.all().replace("", None))
 

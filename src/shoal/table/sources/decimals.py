@@ -10,7 +10,7 @@ from collections.abc import Iterator, MutableMapping
 
 import polars as pl
 
-from shoal.errors import Problems, SourceError, did_you_mean
+from shoal.errors import Problems, SourceError, counted, did_you_mean
 from shoal.table.marked_numbers import bare, number_pattern, percents
 from shoal.table.sources.source import Source
 
@@ -46,7 +46,8 @@ def _plain(texts: pl.Series, decimal: str, percent: Percents, problems: Problems
     odd = int((~fits & without.cast(pl.Float64, strict=False).is_not_null()).sum())
     if odd:
         mark = "comma" if decimal == "," else "point"
-        what = f"{odd:,} cells are numbers that are not written with a decimal {mark}"
+        what = f"{counted(odd, 'cell is a number that is', 'cells are numbers that are')} not written "
+        what += f"with a decimal {mark}"
         problems.add(f"decimal_{mark} of {texts.name!r}", what, "write all cells of the column alike, or leave it out")
     _check_percents(texts.filter(fits.fill_null(value=False)), decimal, percent, problems)
     digits = without.str.replace_all(f"[^0-9{decimal}+-]", "").str.replace(decimal, ".", literal=True)

@@ -34,11 +34,31 @@ _EXPLAINED = {
     "3F000": ("the schema of the table does not exist", "check its spelling"),
     "42703": ("a column of the query does not exist", "check the query"),
     "42601": ("the query has a syntax error", "check the query; one statement only"),
-    "42501": ("the user may not read this", "ask for the SELECT privilege"),
+    "42501": ("the user may not read this", "ask for the right to: USAGE of the schema, SELECT of its tables"),
     "25006": ("the query would change the database", "give a SELECT"),
     "57014": ("the query was stopped by the server", "raise its statement_timeout"),
     "53100": ("the disk of the server is full", "make room there"),
+    "55P03": ("somebody else is using this", "try again when they are done"),
+    "40001": ("others changed the same at once", "try again"),
+    "40P01": ("others changed the same at once", "try again"),
 }
+_TAKEN = ("somebody else wrote a release of this name at once", "choose another name")
+_EXPLAINED_OF_WRITING = _EXPLAINED | {
+    "42501": (
+        "the user may not write this",
+        "ask for the right to: CREATE in the database for a new release, or be the owner of the one to replace",
+    ),
+    "25006": ("the server or the user only reads", "give the address of a server that can be written, or another user"),
+    "2BP01": (
+        "something else in the database depends on the release that is there",
+        "remove that first, such as a view of it, or choose another name",
+    ),
+    "42P06": _TAKEN,
+    "23505": _TAKEN,
+}
+_FAILS = ("the query fails", "try it in psql")
+_ENDED = ("57P01", "57P02", "57P03")
+"""What a server says that ends a connection."""
 _LOST = ("closed the connection", "no connection to the server")
 _EXACT = 2.0**53
 
@@ -105,12 +125,13 @@ def _tables(cursor: Any) -> list[str]:
     return [f"{written(schema)}.{written(table)}" for schema, table in cursor.fetchall()]
 
 
-def meaning(error: Exception) -> tuple[str, str]:
-    """Say what an error of the server means, without its text."""
+def meaning(error: Exception, *, writing: bool = False) -> tuple[str, str]:
+    """Say what an error of the server means, without its text; `writing` if more was wanted than to read."""
     state = getattr(error, "sqlstate", None) or ""
     code = f" (SQLSTATE {state})" if state else ""
-    what, fix = _EXPLAINED.get(state, ("the query fails", "try it in psql"))
-    if not state and any(mark in str(error) for mark in _LOST):
+    otherwise = ("the release cannot be written", "see the log of the server") if writing else _FAILS
+    what, fix = (_EXPLAINED_OF_WRITING if writing else _EXPLAINED).get(state, otherwise)
+    if state in _ENDED or (not state and any(mark in str(error) for mark in _LOST)):
         what, fix = "the connection was lost", "check that the server runs, and try again"
     if state.startswith("22"):
         what, fix = "a cell cannot be converted as the query asks", "check the conversions of the query"

@@ -24,8 +24,8 @@ def statement(source: Source, tables: Callable[[], list[str]], where: str) -> st
         known = tables()
         if len(known) != 1:
             what = f"has {len(known)} tables, and none was chosen"
-            fix = f"give table or query (flags --table, --query); tables: {some(known, 50)}"
-            fix = fix if known else "create a table first"
+            how = "give table or query (shoal init and run: --table, --query; a recipe: below its [source])"
+            fix = f"{how}, or a file with one table; tables: {some(known, 50)}" if known else "create a table first"
             raise SourceError(Problem(where, what, fix))
         table = known[0]
     return f"SELECT * FROM {quoted(table)}"  # noqa: S608 - quoted

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ValidationError
 
-from shoal.errors import ParameterError, Problem
+from shoal.errors import ParameterError, Problem, counted
 from shoal.vault.pages.templating import HERE, rendered
 from shoal.vault.pages.visitors import SESSION, VISIT, Visitor, cookie, drop_cookie, mark, new_visit, set_cookie
 
@@ -106,7 +106,7 @@ def shown_problems(problems: Sequence[Problem], fields: Mapping[str, str] | None
         for one in problems[:MOST_PROBLEMS]
     ]
     if len(problems) > MOST_PROBLEMS:
-        more = f"{len(problems) - MOST_PROBLEMS:,} more problems"
+        more = f"{counted(len(problems) - MOST_PROBLEMS, 'more problem')}"
         found.append({"where": "and", "what": more, "fix": "", "field": ""})
     return found
 
