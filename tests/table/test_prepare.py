@@ -83,6 +83,14 @@ class TestNumbers:
         series = prepared(["3", "4"] if text else [3, 4], Numeric(), dtype=dtype)
         assert (series.dtype, series.to_list()) == (pl.Int64, [3, 4])
 
+    @pytest.mark.parametrize("kind", [Numeric(), Nominal()], ids=["numeric", "nominal"])
+    def test_a_float_of_fewer_bits_is_read_by_its_digits(self, kind):
+        """As from a file of text: 0.1 of 32 bits is no 0.10000000149011612, which no hierarchy or marker names."""
+        values, options = [0.1, 2.5, 3.0, 99.9, None], {"missing_values": ["99.9"]}
+        written = cells(["0.1", "2.5", "3", None, None], kind)
+        assert cells(values, kind, dtype=pl.Float32, **options) == written
+        assert cells(values, kind, dtype=pl.Float64, **options) == written
+
     def test_a_number_too_long_for_whole_ones_does_not_become_missing(self):
         with pytest.raises(SchemaError, match="column 'a': has whole numbers beyond 64 bits"):
             cells([2**63 + 2**20, 1], Numeric(), dtype=pl.UInt64)

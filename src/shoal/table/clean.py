@@ -64,6 +64,8 @@ def canonical(
         where = f"column {series.name!r}" if names is None else names.where(series.name)
         problems.add(where, what, "convert it to text")
         return _nothing(series, pl.Int64() if isinstance(kind, Numeric) else pl.String())
+    if series.dtype.is_float() and series.dtype != pl.Float64:
+        series = series.cast(pl.String).cast(pl.Float64)  # by its digits: 0.1 stays 0.1
     series = without_markers(series, missing_values, strip=isinstance(kind, Numeric))
     series = days_or_microseconds(series)
     if series.dtype == pl.Time and not isinstance(kind, Numeric):
@@ -83,8 +85,7 @@ def _nothing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
 def _as_it_came(series: pl.Series) -> pl.Series:
     """The column, but for widths and marks of missing that depend on the type of frame."""
     if series.dtype.is_float():
-        # A float of fewer bits by its digits: 0.1 stays 0.1.
-        return _whole(series if series.dtype == pl.Float64 else series.cast(pl.String).cast(pl.Float64))
+        return _whole(series)
     if isinstance(series.dtype, pl.Decimal):
         series = _shortest(series, series.dtype.scale)
     if series.dtype.is_integer() and (whole := series.cast(pl.Int64, strict=False)).null_count() == series.null_count():
