@@ -102,7 +102,7 @@ def test_killed_while_it_writes(tmp_path):
     assert 1 <= len(told) <= 3
 
 
-def test_a_database_that_goes_away_and_comes_back(tmp_path, new_database):
+def test_a_database_that_goes_away_and_comes_back(tmp_path, new_database, capfd):
     url = new_database()
     vault = made(tmp_path, url)
     vault.grant()
@@ -115,6 +115,10 @@ def test_a_database_that_goes_away_and_comes_back(tmp_path, new_database):
         refused = site.ask("POST", "/v1/interpret", vault.tokens["ada"], body)
         assert refused.status == 503
         assert "127.0.0.1" not in refused.text
+        assert [one["what"] for one in refused.json["problems"]] == ["is away, or not to be trusted"]
+        logged = capfd.readouterr().err
+        assert '"event": "unavailable"' in logged
+        assert "database: cannot be used" in logged
         vault.service.database.engine = real
         assert site.ask("POST", "/v1/interpret", vault.tokens["ada"], body).status == 200
     assert vault.service.verify_audit().whole

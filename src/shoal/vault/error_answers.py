@@ -14,7 +14,7 @@ from shoal.errors import Problem, ShoalError, counted
 from shoal.vault.bodies import Body
 from shoal.vault.database import DatabaseError
 from shoal.vault.pages import error_page, wants_page
-from shoal.vault.refusals import TooManyError, status_of
+from shoal.vault.refusals import TooManyError, UnavailableError, status_of
 from shoal.vault.service import away
 
 log = logging.getLogger("shoal.vault")
@@ -41,7 +41,11 @@ def refused(request: Request, error: Exception) -> Response:
     headers = {"retry-after": str(error.wait)} if isinstance(error, TooManyError) else {}
     if status == 401:
         headers["www-authenticate"] = "Bearer"
-    return told(request, type(error).__name__, list(error.problems), status, headers)
+    problems = list(error.problems)
+    if isinstance(error, UnavailableError):  # how the server signs in to its database concerns nobody who asks
+        log.error("unavailable", extra={"fields": {"why": " ".join(str(error).split())}})
+        problems = [Problem("database", "is away, or not to be trusted", "try again later; the server's log says why")]
+    return told(request, type(error).__name__, problems, status, headers)
 
 
 def database_away(request: Request, error: Exception) -> Response:
