@@ -96,7 +96,9 @@ def _ranks(column: QuasiColumn, texts: Sequence[str], schema: Schema | None) -> 
 
 def is_order_of(column: QuasiColumn, kind: Ordinal) -> bool:
     """Whether the manifest has the categories of a column where this order has them."""
-    placed = [kind.ranks[name] for name in column.order if name in kind.ranks]
+    if not all(name in kind.ranks for name in column.order):
+        return False
+    placed = [kind.ranks[name] for name in column.order]
     first, n_values = first_rank(column, kind), len(kind.order)
     if kind.calendar is not None:
         n_values = placed[-1] - first + 1 if placed else 1
@@ -104,8 +106,8 @@ def is_order_of(column: QuasiColumn, kind: Ordinal) -> bool:
 
 
 def first_rank(column: QuasiColumn, kind: Ordinal) -> int:
-    """Which place of the whole order the manifest calls 0: that of the first day shown, in a calendar."""
-    return kind.ranks.get(column.order[0], 0) if column.order and kind.calendar is not None else 0
+    """Which place of the whole order the manifest calls 0, if `is_order_of`: that of the first day of a calendar."""
+    return kind.ranks[column.order[0]] if column.order and kind.calendar is not None else 0
 
 
 def place_in(column: QuasiColumn, kind: Ordinal, rank: int) -> int | None:
