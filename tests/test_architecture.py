@@ -177,6 +177,13 @@ def test_no_test_imports_another():
             assert not [part for part in parts if part.startswith("test_")], f"{file.name} imports a test"
 
 
+def test_what_takes_long_to_load_waits_for_a_test_that_needs_it():
+    """Every worker gathers all tests. `import scipy` alone is quick: it loads its parts when they are asked for."""
+    late = re.compile(r"(?m)^(?:from|import) (?:pandas|requests|schemathesis|scipy\.|sklearn)|^from scipy import")
+    early = [file.name for file in TESTS.rglob("*.py") if late.search(file.read_text(encoding="utf-8"))]
+    assert early == []
+
+
 def test_types_are_published():
     assert (SOURCE / "py.typed").is_file()
 
