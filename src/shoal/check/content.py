@@ -81,7 +81,9 @@ def _check_tables(tables: Mapping[str, pl.DataFrame], manifest: Manifest, proble
         if set(frame.columns) != set(columns[table.name]) or tuple(frame.columns) != table.columns:
             problems.add(f"table {table.name!r}", "has other columns than the manifest lists")
         elif frame.height != table.rows:
-            problems.add(f"table {table.name!r}", f"has {counted(frame.height, 'row')}, the manifest says {table.rows}")
+            problems.add(
+                f"table {table.name!r}", f"has {counted(frame.height, 'row')}, the manifest says {table.rows:,}"
+            )
         elif any(dtype.is_nested() or dtype in (pl.Object, pl.Binary) for dtype in frame.dtypes):
             problems.add(f"table {table.name!r}", "has a column of a data type that Shoal never writes")
         elif hashed and content_sha256(frame) != table.content_sha256:

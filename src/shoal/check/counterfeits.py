@@ -25,7 +25,7 @@ def check_counterfeits(tables: Mapping[str, pl.DataFrame], manifest: Manifest, p
     elif counts["fakes"].sum() != stated:
         problems.add(
             "table 'classes'",
-            f"counts {counted(int(counts['fakes'].sum()), 'counterfeit')}, the manifest says {stated}",
+            f"counts {counted(int(counts['fakes'].sum()), 'counterfeit')}, the manifest says {stated:,}",
         )
 
 

@@ -22,7 +22,7 @@ def input_rows(manifest: Manifest, original: pl.DataFrame, missing_values: Marke
     least = manifest.rows.published + (manifest.rows.left_out or 0)
     if original.height < least or (manifest.rows.left_out is not None and original.height != least):
         at_least = "" if manifest.rows.left_out is not None else "at least "
-        what = f"has {counted(original.height, 'row')}, but the release was made from {at_least}{least}"
+        what = f"has {counted(original.height, 'row')}, but the release was made from {at_least}{least:,}"
         problems.add("original", what, "give the input of the release", error=ParameterError)
     note_unknown(missing_values, Names.of(original), problems)
     return rows_like_input(manifest, original, missing_values, "original", "give the input of the release", problems)

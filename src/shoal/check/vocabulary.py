@@ -347,8 +347,8 @@ def _check_rows(manifest: Manifest, method: Declared, problems: Problems) -> Non
         if rows.left_out > most:
             problems.add(
                 "rows",
-                f"{counted(rows.left_out, 'row is', 'rows are')} left out, but the recipe allows at "
-                f"most {most} of {n_rows}",
+                f"{counted(rows.left_out, 'row is', 'rows are')} left out, but the recipe allows at most {most:,} of "
+                f"{n_rows:,}",
             )
 
 
