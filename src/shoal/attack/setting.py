@@ -103,7 +103,7 @@ def _input(holder: Holder, original: pl.DataFrame, problems: Problems) -> pl.Dat
     """The published columns of the input; notes an input that cannot be the one of the release."""
     fix = "give the input of the release"
     if holder.labels is not None and len(holder.labels) != original.height:
-        what = f"has {counted(original.height, 'row')}, but the release was made from {len(holder.labels)}"
+        what = f"has {counted(original.height, 'row')}, but the release was made from {len(holder.labels):,}"
         problems.add("original", what, fix, error=ParameterError)
         return None
     try:

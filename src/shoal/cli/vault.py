@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from shoal.cli.careful import CarefulGroup
+from shoal.cli.opened_vault import (
+    check_packages,
+    database_at,
+    database_there,
+    default_key_file,
+    password_in,
+    service_of,
+    shares,
+    who_runs,
+)
 from shoal.cli.show import say
 from shoal.errors import counted
-
-if TYPE_CHECKING:
-    from shoal.vault.database import Database
-    from shoal.vault.service import Service
 
 vault = typer.Typer(
     name="vault",
@@ -65,17 +70,17 @@ def init(
     from shoal.cli import show
     from shoal.errors import ParameterError, Problem
 
-    _check_packages()
+    check_packages()
     from shoal.vault.making import make_vault
 
     if upgrade:
-        opened = _database_there(database, "leave --upgrade out to make one")
+        opened = database_there(database, "leave --upgrade out to make one")
         if not opened.has_vault():
             raise ParameterError(Problem(opened.shown, "is no vault", "leave --upgrade out to make one"))
         opened.migrate()
         say(f"{opened.shown}: has the tables of this version.")
         return
-    place, token = make_vault(database, key_file, steward, _password(password_file))
+    place, token = make_vault(database, key_file, steward, password_in(password_file))
     if json:
         show.as_json({"database": place, "key_file": str(key_file), "steward": steward, "token": token})
         return
@@ -107,7 +112,7 @@ def serve(
     from shoal.vault.server import Serving
     from shoal.vault.server import serve as run
 
-    service = _service(database, key_file, sealed=sealed)
+    service = service_of(database, key_file, sealed=sealed)
     try:
         run(service, Serving(host, port, tls_cert, tls_key, behind_proxy, proxies), Limits(requests=requests))
     except Stopped as stopped:  # it has answered all that it had begun
@@ -141,8 +146,8 @@ def add_release(
     from shoal.published.release import read_release
     from shoal.release.key import Key, key_path
 
-    shares = _shares({"min_support": min_support, "min_confidence": min_confidence})
-    service = _service(database, key_file)
+    given_shares = shares({"min_support": min_support, "min_confidence": min_confidence})
+    service = service_of(database, key_file)
     release = read_release(folder)
     if not release.manifest.layout.hidden:
         none = "hides no column, so there is nothing to interpret"
@@ -150,7 +155,7 @@ def add_release(
     held = Key.read(key or key_path(folder), passphrase(passphrase_file, new=False, what="key"))
     release.verify(key=held)
     given = name or folder.resolve().name
-    service.add_release(_me(), given, release, held, **shares)
+    service.add_release(who_runs(), given, release, held, **given_shares)
     say(f"Release {given!r} is in the vault. Its key file can now be kept offline.")
 
 
@@ -171,12 +176,12 @@ def add_researcher(
     if renew and (steward or password_file is not None):
         other = "--steward" if steward else "--password-file"
         raise ParameterError(Problem("--renew", f"gives a new token and nothing else, so {other} does not go with it"))
-    with _service(database, None, sealed=True).changing() as ledger:
+    with service_of(database, None, sealed=True).changing() as ledger:
         if renew:
-            token = renew_token(ledger, _me(), name)
+            token = renew_token(ledger, who_runs(), name)
         else:
             role = "steward" if steward else "researcher"
-            token = add_person(ledger, _me(), name, role, _password(password_file))
+            token = add_person(ledger, who_runs(), name, role, password_in(password_file))
     if json:
         show.as_json({"name": name, "token": token})
         return
@@ -196,9 +201,9 @@ def grant(
     """Allow a researcher to have a column interpreted; replaces what she was allowed before."""
     from shoal.vault import grants
 
-    with _service(database, None, sealed=True).changing() as ledger:
+    with service_of(database, None, sealed=True).changing() as ledger:
         expires = ledger.now + days * 86_400_000_000
-        grants.grant(ledger, _me(), name, release, column, operation, budget, expires)
+        grants.grant(ledger, who_runs(), name, release, column, operation, budget, expires)
     say(f"{name} may know {counted(budget, 'cell')} of {column!r} in {release!r}, for {counted(days, 'day')}.")
 
 
@@ -220,12 +225,12 @@ def revoke(
         narrower = "--operation" if column is None else "--column"
         what = f"says which grant to take back, and needs --release: without it {name} would be let in no more"
         raise ParameterError(Problem(narrower, what, f"give --release, or leave {narrower} out"))
-    with _service(database, None, sealed=True).changing() as ledger:
+    with service_of(database, None, sealed=True).changing() as ledger:
         if release is None:
-            people.remove_person(ledger, _me(), name)
+            people.remove_person(ledger, who_runs(), name)
             done = f"{name} is let in no more."
         else:
-            n_grants = grants.revoke(ledger, _me(), name, release, column, operation)
+            n_grants = grants.revoke(ledger, who_runs(), name, release, column, operation)
             done = f"Revoked: {counted(n_grants, 'grant')} of {name}."
     say(done)
 
@@ -236,7 +241,7 @@ def list_all(database: DatabaseOption = "vault.db", json: Json = False) -> None:
     from shoal.cli import show
     from shoal.vault import grants, people
 
-    service = _service(database, None, sealed=True)
+    service = service_of(database, None, sealed=True)
     with service.reading() as connection:
         persons = people.listed(connection)
         given = grants.listed(connection)
@@ -271,7 +276,7 @@ def audit(
     from shoal.errors import GuaranteeError, Problems
     from shoal.vault.audit import entries
 
-    service = _service(database, None, sealed=True)
+    service = service_of(database, None, sealed=True)
     if verify or kept is not None:
         found = service.verify_audit(None if kept is None else kept.strip().lower())
         problems, fix = Problems(), "restore a backup, and ask why"
@@ -309,7 +314,7 @@ def backup(path: Annotated[Path, typer.Argument(help="File to write.")], databas
     """Write all of the vault but its master key into one file."""
     from shoal.vault.backup import back_up
 
-    service = _service(database, None, sealed=True)
+    service = service_of(database, None, sealed=True)
     n_rows = back_up(service.database, path)
     say(f"{counted(n_rows, 'row')} in {path}. The master key is not in it.")
 
@@ -323,8 +328,8 @@ def restore(
     """Fill an empty database from a backup. All grants are suspended until you grant them again."""
     from shoal.vault import backup as backups
 
-    key_file = key_file or _default_key_file()
-    suspended = backups.restore(_database(database), path, _me(), key_file)
+    key_file = key_file or default_key_file()
+    suspended = backups.restore(database_at(database), path, who_runs(), key_file)
     say(
         f"Restored. {counted(suspended, 'grant is', 'grants are')} suspended: grant again what "
         "researchers may still learn."
@@ -343,8 +348,8 @@ def rotate_key(
     """Replace the master key, while the vault is served."""
     from shoal.vault.keys import MasterKeys
 
-    service = _service(database, key_file)
-    done = service.rotate(_me(), MasterKeys.new())
+    service = service_of(database, key_file)
+    done = service.rotate(who_runs(), MasterKeys.new())
     say(
         f"{counted(done, 'release has', 'releases have')} a new master key, in {key_file}. Servers "
         "read it when they need it."
@@ -355,7 +360,7 @@ def rotate_key(
 @vault.command("trust-clock")
 def trust_clock(database: DatabaseOption = "vault.db") -> None:
     """Go on by the clock of this machine, though the audit log is ahead of it. All grants are suspended."""
-    suspended = _service(database, None, sealed=True).trust_clock(_me())
+    suspended = service_of(database, None, sealed=True).trust_clock(who_runs())
     say(
         f"The vault goes on by the clock. {counted(suspended, 'grant is', 'grants are')} suspended: "
         "grant again what is to go on."
@@ -369,7 +374,7 @@ def status(database: DatabaseOption = "vault.db", json: Json = False) -> None:
     from shoal.cli import show
     from shoal.vault.refusals import ClockError
 
-    found = _service(database, None, sealed=True).status()
+    found = service_of(database, None, sealed=True).status()
     del found["sealed"]  # that is for a server to say
     if json:
         show.as_json(found)
@@ -378,86 +383,6 @@ def status(database: DatabaseOption = "vault.db", json: Json = False) -> None:
         say(f"{name.replace('_', ' '):18} {value}")
     if found["clock_behind"]:
         say(f"Nothing is interpreted. {ClockError(found['clock_behind'])}")
-
-
-# -- what they share --------------------------------------------------------------------------------------------------
-
-
-def _check_packages() -> None:
-    from shoal.machine.extras import load
-
-    load("sqlalchemy", extra="vault", what="the vault")
-    load("alembic", extra="vault", what="the vault")
-
-
-def _database(given: str) -> Database:
-    _check_packages()
-    from shoal.vault.database import Database
-
-    return Database(given)
-
-
-def _database_there(given: str, fix: str) -> Database:
-    """A database that exists: to open one that does not would make its file."""
-    from shoal.errors import Problem, SourceError
-
-    if "://" not in given and not Path(given).exists():
-        raise SourceError(Problem(given, "there is no vault", fix))
-    return _database(given)
-
-
-def _service(given: str, key_file: Path | None, *, sealed: bool = False) -> Service:
-    """The vault in a database, with its master key unless it is to stay sealed."""
-    from shoal.vault.keys import MasterKeys
-    from shoal.vault.service import Service
-
-    database = _database_there(given, "run: shoal vault init")
-    database.check()
-    place = key_file or _default_key_file()
-    return Service(database, None if sealed else MasterKeys.given(place), place)
-
-
-def _default_key_file() -> Path | None:
-    return Path("vault.key") if Path("vault.key").is_file() else None
-
-
-def _password(file: Path | None) -> str | None:
-    from shoal.errors import Problem, SourceError
-
-    if file is None:
-        return None
-    try:
-        return file.read_text(encoding="utf-8-sig").rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
-        raise SourceError(Problem(str(file), f"the password cannot be read ({reason})")) from None
-
-
-def _shares(given: Mapping[str, str]) -> dict[str, Any]:
-    """Shares as they are typed; whoever writes percent is told the share."""
-    from shoal.errors import ParameterError, Problems
-    from shoal.spec import Share
-
-    bound, problems = Share(open_low=True), Problems()
-    found = {name: bound.parse(text) for name, text in given.items()}
-    for name, value in found.items():
-        if said := bound.complaint(value):
-            problems.add(f"--{name.replace('_', '-')}", said)
-    problems.raise_if_any(ParameterError)
-    return found
-
-
-def _me() -> str:
-    """Who runs the command, for the audit log."""
-    import getpass
-
-    from shoal.vault.names import COMMAND_LINE
-
-    try:
-        name = getpass.getuser()
-    except (KeyError, OSError):
-        name = f"user {os.getuid()}"
-    return f"{COMMAND_LINE} {name}"[:100]
 
 
 def _show_token(name: str, token: str) -> None:

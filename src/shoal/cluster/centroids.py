@@ -277,5 +277,7 @@ def check_seeds(method: Method, seeds: tuple[int, ...] | None, table: Table, pro
     if len(set(seeds)) < len(seeds):
         problems.add(where, "names a row more than once", "use distinct rows", error=ParameterError)
     if wanted and len(seeds) != wanted:
-        what = f"has {counted(len(seeds), 'row')}, but {counted(n_rows, 'row')} make {wanted} groups of k = {method.k}"
+        what = (
+            f"has {counted(len(seeds), 'row')}, but {counted(n_rows, 'row')} make {wanted:,} groups of k = {method.k}"
+        )
         problems.add(where, what, f"give {wanted} rows, or none", error=ParameterError)

@@ -209,7 +209,7 @@ class Given:
         assert self.original is not None and self.schema is not None  # noqa: S101, PT018  checked above
         if self.labels is not None and len(self.labels) != self.original.height:
             raise another_input(
-                f"has {counted(self.original.height, 'row')}, the release was made of {len(self.labels)}"
+                f"has {counted(self.original.height, 'row')}, the release was made of {len(self.labels):,}"
             )
         found = prepared(self.manifest, self.original, self.schema, self.missing_values)
         if self.input_sha256 is not None and found.sha256 != self.input_sha256:

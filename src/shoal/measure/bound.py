@@ -24,7 +24,7 @@ def labels_of(given: Given) -> Labels | None:
     made_of = made_of if given.labels is None else len(given.labels)
     if n_input < rows.published or made_of not in (None, n_input):
         what = (
-            f"has {counted(n_input, 'row')}, the release was made of {rows.published if made_of is None else made_of}"
+            f"has {counted(n_input, 'row')}, the release was made of {rows.published if made_of is None else made_of:,}"
         )
         raise ParameterError(Problem("original", what, "give the input of the release"))
     return None if given.labels is None else np.asarray(given.labels)[given.table.kept]

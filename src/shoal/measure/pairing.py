@@ -60,7 +60,7 @@ def checked(given: Given) -> Shown:
     if given.input_sha256 is not None and given.schema is not None:
         return shown  # the fingerprint said so
     if given.places is not None and len(given.places) != shown.n_rows:
-        raise another_input(f"has {counted(shown.n_rows, 'row')}, the release was made of {len(given.places)}")
+        raise another_input(f"has {counted(shown.n_rows, 'row')}, the release was made of {len(given.places):,}")
     for part in shown.parts:
         _check_values(shown, part)
     if not _covers(given):
