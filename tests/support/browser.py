@@ -42,6 +42,12 @@ def expect(found: Any) -> Any:
     return soon(found)
 
 
+def follow(lead: Any) -> None:
+    """Click a link or button that leads to another page, and wait for that page: a click alone does not."""
+    with lead.page.expect_navigation(timeout=30_000):
+        lead.click()
+
+
 def _missing(why: str) -> None:
     if os.environ.get("SHOAL_REQUIRE_ALL") == "1":
         pytest.fail(why)
