@@ -576,8 +576,22 @@ def test_two_processes_cannot_both_follow_one_state(one, tmp_path):
     assert "another release was written" in said[0]
 
 
+def test_no_release_of_the_series_is_replaced(one, two, tmp_path):
+    """Nobody could check the others any more; the last one may be written once more, in another format."""
+    state = tmp_path / "s.state"
+    one.write(tmp_path / "one", state, PASSPHRASE)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(shoal.ParameterError, match="one: is release 1 of this series, which is not replaced"):
+        two.write(tmp_path / "one", state, PASSPHRASE, overwrite=True)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    for form in ("csv", "parquet"):
+        two.write(tmp_path / "two", state, PASSPHRASE, format=form, overwrite=True)
+    assert shoal.verify_series([tmp_path / "one", tmp_path / "two"]).n_releases == 2
+
+
 def test_the_earlier_release_comes_back_when_the_state_cannot_be_moved(one, two, tmp_path, monkeypatch):
-    one.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE)
+    one.state.write(tmp_path / "s.state", PASSPHRASE)
+    shoal.republish(FIRST.head(2), SCHEMA, TWO, seed=3).release.write(tmp_path / "out")
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     failing_moves(monkeypatch, "s.state", OSError(28, "No space left on device"))
     with pytest.raises(shoal.SourceError, match=r"s.state: cannot be written \(No space left.*is there still"):

@@ -41,6 +41,7 @@ def republish(
     from shoal.release.manifest import Manifest
     from shoal.release.receipt import receipt_path
     from shoal.series import republish_recipe
+    from shoal.series.checks import check_not_of_series
     from shoal.table.sources import check_installed
 
     read = _read(recipe, context.args)
@@ -50,7 +51,7 @@ def republish(
     check_installed(read.source)
     secret, before = _unlocked(state, passphrase_file, new=previous is None)
     if before is not None:
-        _check_not_of_the_series(out, before.fingerprints())
+        check_not_of_series(out, before.fingerprints())
     with show.ShownProgress(quiet=quiet or json) as progress:
         made = republish_recipe(read, previous=previous, state=before, threads=threads, progress=progress)
         progress.stage("writing")
@@ -99,20 +100,6 @@ def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: b
     problems.raise_if_any(ParameterError)
     STATE.check_place(state, out)
     check_places(out, overwrite=overwrite)
-
-
-def _check_not_of_the_series(out: Path, made: list[str]) -> None:
-    """Refuse to replace an earlier release of the series: without it, nobody could check the others any more."""
-    from shoal.errors import ParameterError, Problem, ShoalError
-    from shoal.release.manifest import Manifest
-
-    try:
-        fingerprint = Manifest.read(out).fingerprint()
-    except ShoalError:  # nothing is there yet, or a release of another format
-        return
-    if fingerprint in made:
-        what = f"is release {made.index(fingerprint) + 1} of this series, which is not replaced"
-        raise ParameterError(Problem(str(out), what, "choose another directory"))
 
 
 def _unlocked(state: Path, passphrase_file: Path | None, *, new: bool) -> tuple[str, Any]:

@@ -49,6 +49,17 @@ EXAMPLES = settings.EXAMPLES | {"method": 'shoal.MInvariance(m=3, id="name", col
 """What to give for the arguments that every release of a series needs."""
 
 
+def check_not_of_series(folder: Path, made: list[str]) -> None:
+    """Refuse to replace an earlier release of the series: without it, nobody could check the others any more."""
+    try:
+        fingerprint = Manifest.read(folder).fingerprint()
+    except ShoalError:  # nothing is there yet, or a release of another format
+        return
+    if fingerprint in made:
+        what = f"is release {made.index(fingerprint) + 1} of this series, which is not replaced"
+        raise ParameterError(Problem(str(folder), what, "choose another directory"))
+
+
 def parts_given(schema: object, method: object, previous: object, state: object, publish: object) -> list[Part]:
     """The objects that the next release is made by, with what each must be."""
     return [

@@ -31,6 +31,7 @@ from shoal.release.manifest import Place, is_release
 from shoal.release.sealed import STATE
 from shoal.series.checks import (
     EXAMPLES,
+    check_not_of_series,
     check_previous,
     check_shape,
     check_table,
@@ -84,12 +85,13 @@ class Republished:
         format
             ``"csv"`` or ``"parquet"``.
         overwrite
-            Whether an earlier release in that place may be replaced.
+            Whether an earlier release in that place may be replaced; never one of the same series.
         """
         target, secret = Path(folder), Path(os.path.realpath(state))  # where a link leads, the state stays
         STATE.check_place(secret, target)
         settle(target)
         check_places(target, overwrite=overwrite)
+        check_not_of_series(target, self.state.fingerprints()[:-1])
         with changing(target, secret) as change:
             self._check_follows(secret, passphrase)
             self.release.stage(change, target, format, overwrite=overwrite)
