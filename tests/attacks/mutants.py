@@ -21,6 +21,7 @@ import polars as pl
 
 import shoal
 from attacks.victims import Files, Victim
+from shoal.published.compared import ComparedWith
 from shoal.published.reading import check_directory
 from shoal.published.release import Release
 from shoal.release.files import canonical_csv
@@ -165,7 +166,7 @@ def put(files: dict[str, Any], folder: Path) -> Path:
 def judged(files: dict[str, Any], folder: Path, error: type[Exception] = shoal.GuaranteeError, **given: Any) -> str:
     """Whether files are accepted, refused as they should be, or what else happened."""
     try:
-        check_directory(put(files, folder), **given)
+        check_directory(put(files, folder), ComparedWith(**given))
     except error:
         return REFUSED
     except Exception as other:

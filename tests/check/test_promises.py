@@ -21,6 +21,7 @@ from shoal.privacy.guarding_nodes import GuardingNodes
 from shoal.privacy.k_map import KMap
 from shoal.privacy.l_diversity import LDiversity
 from shoal.privacy.t_closeness import TCloseness
+from shoal.published.compared import ComparedWith
 from shoal.published.reading import check_directory
 from shoal.release.manifest import Manifest, Node
 from shoal.release.receipt import check_receipt
@@ -375,7 +376,7 @@ def test_what_needs_knowledge_from_outside_is_listed_and_not_passed(plain, tmp_p
     assert not {"k_map", "presence", "breach:disease"} & set(verdict.achieved)
     folder = filled(made).write(tmp_path / "out")
     assert check_directory(folder)[0].unchecked == verdict.unchecked
-    known, manifest = check_directory(folder, population=FRAME, schema=SCHEMA)
+    known, manifest = check_directory(folder, ComparedWith(population=FRAME, schema=SCHEMA))
     assert known.unchecked == verdict.unchecked[2:]
     assert known.achieved == verdict.achieved | {"k_map": 4, "presence": 1}
     assert known.outside == {"k_map", "presence"}

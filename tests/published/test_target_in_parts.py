@@ -247,6 +247,11 @@ def test_a_recipe_in_blocks_with_a_target(uri, source, release, call, tmp_path):
     assert made == ["made.receipt.json", "made.report.html"]  # no directory, nothing of the work
     status, shown, told = call("verify", uri, "--release", "people", "--json")
     assert json.loads(shown)["achieved"] == dict(release.manifest.achieved)
+    held = ("verify", uri, "--release", "people", "--json", "--original", str(tmp_path / "recipe.toml"))
+    status, shown, told = call(*held)
+    assert (status, "what the input was is only in the receipt" in shown) == (2, True)
+    status, shown, told = call(*held, "--receipt", f"{out}.receipt.json")
+    assert (status, json.loads(shown)["input"]) == (0, True)
     status, shown, told = call(*run, "--part-rows", "800")
     assert (status, "exists already" in told) == (2, True)
 

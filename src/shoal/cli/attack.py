@@ -69,7 +69,7 @@ def attack(
     """
     from shoal.cli import show
     from shoal.cli.flags import attack_parameters
-    from shoal.cli.verify import opened_key
+    from shoal.cli.holder import opened_key
     from shoal.published.release import read_release
     from shoal.table.sources import read
 

@@ -68,7 +68,7 @@ def measure(
     NAME` lists them.
     """
     from shoal.cli.flags import measure_parameters
-    from shoal.cli.verify import opened_key, receipt_beside
+    from shoal.cli.holder import opened_key, receipt_beside
     from shoal.published.reading import check_directory
     from shoal.published.release import read_release
     from shoal.release.manifest import Manifest
@@ -112,7 +112,7 @@ def _show(figures: dict[str, float], own: Sequence[Any], release: Path, *, json:
 
 def input_of(recipe: Path | None) -> dict[str, Any]:
     """The input of a release, and how it is read, from the recipe that the release was made with."""
-    from shoal.cli.verify import made_with
+    from shoal.cli.holder import made_with
     from shoal.table.sources import read
 
     if recipe is None:

@@ -25,8 +25,8 @@ def report(
     written into a release directory and must not be published.
     """
     from shoal.cli import show
+    from shoal.cli.holder import receipt_beside
     from shoal.cli.measure import input_of
-    from shoal.cli.verify import receipt_beside
     from shoal.disk.change import write_file
     from shoal.disk.recovery import settle
     from shoal.disk.stopping import ends_here

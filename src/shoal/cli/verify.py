@@ -15,7 +15,10 @@ from shoal.errors import counted
 if TYPE_CHECKING:
     from shoal.check.release import Verdict
     from shoal.check.table import TableVerdict
+    from shoal.errors import Problems
+    from shoal.published.compared import ComparedWith
     from shoal.release.manifest import Manifest
+    from shoal.release.target import Target
 
 
 def verify(
@@ -56,17 +59,15 @@ def verify(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Check a release from its files alone, or any published table with --schema; exit status 1 if it does not hold."""
-    if release is not None:
-        others = {"--schema": schema, "--reading": reading, "--suppressed": suppressed, "--population": population}
-        _verify_database(
-            target, release, others | {"--original": original, "--receipt": receipt, "--key": key}, json=json
-        )
-        return
-    _check_options(target, schema, reading, suppressed, population, original, receipt, key)
-    if schema is None or population is not None:
-        _verify_release(target, schema, population, original, receipt, opened_key(key, passphrase_file), json=json)
-    else:
+    from shoal.cli.holder import opened_key
+    from shoal.release.target import Target
+
+    _check_options(target, schema, reading, suppressed, population, original, receipt, key, release)
+    if schema is not None and population is None:
         _verify_table(target, schema, reading or "cells", suppressed, json=json)
+        return
+    place = Path(target) if release is None else Target(target, release)
+    _verify_release(place, schema, population, original, receipt, opened_key(key, passphrase_file), json=json)
 
 
 def _check_options(
@@ -78,46 +79,57 @@ def _check_options(
     original: Path | None,
     receipt: Path | None,
     key: Path | None,
+    release: str | None,
 ) -> None:
     """Refuse options that do not fit what is to be checked, all at once."""
     from shoal.errors import ParameterError, Problems
 
-    problems, folder = Problems(), Path(target).is_dir()
-    if Path(target).is_file() and schema is None:
+    problems, folder = Problems(), Path(target).is_dir() and release is None
+    if release is not None:
+        _check_database(target, release, key, problems)
+    elif Path(target).is_file() and schema is None:
         fix = "give --schema recipe.toml to describe its columns, or give a release directory"
         problems.add(target, "is a file, not a release directory", fix)
-    if "://" in target and not folder and schema is None:
+    elif "://" in target and not folder and schema is None:
         fix = "give --release NAME for a release in the database, or --schema recipe.toml to describe a table"
         problems.add(target, "is the address of a database, not a release directory", fix)
-    if folder and schema is not None and population is None:
-        fix = "leave --schema out, or add --population"
-        problems.add(target, "is not needed for a release directory: its manifest describes the columns", fix)
-    if population is not None and not folder:
-        problems.add("--population", "is for a release directory", "leave it out")
-    for flag, given in (("--original", original), ("--receipt", receipt), ("--key", key)):
-        if given is not None and not folder:
+    whole = folder or release is not None
+    if whole and schema is not None and population is None:
+        what = f"is not needed for a release{' directory' if folder else ''}: its manifest describes the columns"
+        problems.add(target if folder else "--schema", what, "leave --schema out, or add --population")
+    for flag, given in (
+        ("--population", population), ("--original", original), ("--receipt", receipt), ("--key", key),
+    ):  # fmt: skip
+        if given is not None and not whole:
             problems.add(flag, "is for a release directory", "leave it out")
     if original is not None and schema is not None:
         problems.add("--schema", "is in the recipe of --original already", "leave it out")
     for flag, value in (("--reading", reading), ("--suppressed", suppressed)):
-        if value is not None and (folder or schema is None):
+        if value is not None and (whole or schema is None):
             problems.add(flag, "is for a table with --schema; it does not apply to a release")
     problems.raise_if_any(ParameterError)
+
+
+def _check_database(uri: str, name: str, key: Path | None, problems: Problems) -> None:
+    """Note what is no release in a database, and a key, which none there has."""
+    from shoal.release.target import Target
+    from shoal.table.sources.source import SCHEMES, kind_of_uri
+
+    if kind_of_uri(uri) is None:
+        what = "is not the address of a database, which --release is for"
+        problems.add(uri, what, f"begin it with one of {', '.join(SCHEMES)}, or leave --release out")
+    if complaint := next(one for one in Target.parameters() if one.name == "release").bound.complaint(name):
+        problems.add("--release", complaint)
+    if key is not None:
+        what = "is for a release directory: releases with aliases or grades are not written into databases"
+        problems.add("--key", what, "leave it out")
 
 
 # -- releases ------------------------------------------------------------------------------------------------------
 
 
-def opened_key(key: Path | None, passphrase_file: Path | None) -> Any:
-    """The key of a release, from its encrypted file; none where none is given."""
-    from shoal.cli.passphrase import passphrase
-    from shoal.release.key import Key
-
-    return None if key is None else Key.read(key, passphrase(passphrase_file, new=False, what="key"))
-
-
 def _verify_release(
-    target: str,
+    place: Path | Target,
     schema: Path | None,
     population: str | None,
     original: Path | None,
@@ -126,54 +138,86 @@ def _verify_release(
     *,
     json: bool,
 ) -> None:
+    """Check a release in a directory or in a database, and the input and the receipt if they are given."""
     from shoal.cli import show
-    from shoal.disk.recovery import settle
+    from shoal.cli.holder import check_read_input, made_with
     from shoal.engines.inputs import check_input_in_pieces
-    from shoal.published.reading import check_directory
+    from shoal.published.compared import ComparedWith
     from shoal.recipe.recipe import Promise
-    from shoal.release.manifest import Manifest
     from shoal.release.receipt import Receipt, check_receipt
     from shoal.table.sources import read
 
-    settle(target)  # before its receipt is read
+    stated = _stated(place)
     known = None if schema is None else Promise.load(schema).schema
     people = None if population is None else read(population)
     recipe = None if original is None else made_with(original)
     source = None if recipe is None else recipe.require_source()
-    in_parts = recipe is not None and Manifest.read(target).in_parts
-    if receipt is None and original is not None:
-        receipt = receipt_beside(Path(target), needed=in_parts)
+    receipt = _receipt_of(place, stated) if receipt is None and recipe is not None else receipt
     held = None if receipt is None else Receipt.read(receipt)
-    frame = None if source is None or in_parts else read(source)
-    if held is not None and frame is not None and held.belongs_to(Manifest.read(target)):
-        _check_input(held, frame, recipe)  # first: another table would be told row by row
-    verdict, manifest = check_directory(
-        target, population=people, schema=known if recipe is None or in_parts else recipe.schema,
-        original=frame, key=key, receipt=held,
-        missing_values=() if source is None else source.missing_values,
+    belongs = held is not None and held.belongs_to(stated)  # one of another release says nothing of the rows of this
+    frame = None if source is None or stated.in_parts else read(source)
+    if held is not None and belongs and recipe is not None and frame is not None:
+        check_read_input(held, frame, recipe)  # first: another table would be told row by row
+    compared = ComparedWith(
+        population=people, schema=known if recipe is None or stated.in_parts else recipe.schema,
+        original=frame, missing_values=() if source is None else source.missing_values, key=key,
+        places=held.place_of if held is not None and belongs else None,
     )  # fmt: skip
+    verdict, manifest = _checked(place, compared)
     if held is not None:
         check_receipt(held, manifest, str(receipt))
-        if recipe is not None and in_parts:
+        if recipe is not None and manifest.in_parts:
             check_input_in_pieces(held, recipe)
     if json:
         bound = {} if held is None else {"receipt": True, "input": True if recipe is not None else None}
         show.as_json(_release_entries(verdict, manifest) | bound)
         return
-    _tell(verdict, manifest, target)
+    _tell(verdict, manifest, str(place) if isinstance(place, Path) else place.describe())
     if held is not None:
         checked = "and so does the input" if recipe is not None else "compare the input with --original RECIPE"
         show.console().print(f"  receipt   belongs to this release; {checked}")
     show.console().print(_figures({"reached": verdict.surveyed}))
 
 
-def _tell(verdict: Verdict, manifest: Manifest, place: str, *, json: bool | None = None) -> None:
-    """Say what a release keeps; with `json` known, all of it."""
+def _stated(place: Path | Target) -> Manifest:
+    """What a release says about itself, not checked yet."""
+    from shoal.disk.recovery import settle
+    from shoal.published.stored import stored_manifest
+    from shoal.release.manifest import Manifest
+
+    if not isinstance(place, Path):
+        return stored_manifest(place)
+    settle(place)  # before its receipt is read
+    return Manifest.read(place)
+
+
+def _checked(place: Path | Target, compared: ComparedWith) -> tuple[Verdict, Manifest]:
+    from shoal.published.reading import check_directory
+    from shoal.published.stored import check_database
+
+    return check_directory(place, compared) if isinstance(place, Path) else check_database(place, compared)
+
+
+def _receipt_of(place: Path | Target, stated: Manifest) -> Path | None:
+    """The receipt beside a directory; of a release in a database, nobody knows where it is, and some need it."""
+    from shoal.cli.holder import receipt_beside
+    from shoal.errors import ParameterError, Problem
+
+    if isinstance(place, Path):
+        return receipt_beside(place, needed=stated.in_parts)
+    if not stated.in_parts and stated.recipe.counts != "people":
+        return None
+    what = (
+        f"{'what the input was' if stated.in_parts else 'whose rows are where'} is only in the receipt of the release"
+    )
+    fix = "give the one that was written where --out said, or leave --original out"
+    raise ParameterError(Problem("--receipt", f"is needed with --original: {what}", fix))
+
+
+def _tell(verdict: Verdict, manifest: Manifest, place: str) -> None:
+    """Say what a release keeps."""
     from shoal.cli import show
 
-    if json:
-        show.as_json(_release_entries(verdict, manifest))
-        return
     out = show.console()
     kept = "what could be checked of its promise" if verdict.unchecked else "its promise"
     out.print(f"{place} keeps {kept}.", style="bold")
@@ -185,83 +229,6 @@ def _tell(verdict: Verdict, manifest: Manifest, place: str, *, json: bool | None
         out.print(f"  unchecked {text}", style="yellow")
     out.print(f"  read      {counted(verdict.n_rows, 'row')} in {counted(verdict.n_classes, 'class', 'classes')}")
     out.print(f"  reading   {verdict.reading}")
-    if json is not None:
-        out.print(_figures({"reached": verdict.surveyed}))
-
-
-def _verify_database(uri: str, name: str, others: Mapping[str, object], *, json: bool) -> None:
-    """Check a release that is in a database."""
-    from shoal.errors import ParameterError, Problems
-    from shoal.published.stored import check_database
-    from shoal.release.target import Target
-    from shoal.table.sources.source import SCHEMES, kind_of_uri
-
-    problems = Problems()
-    if kind_of_uri(uri) is None:
-        what = "is not the address of a database, which --release is for"
-        problems.add(uri, what, f"begin it with one of {', '.join(SCHEMES)}, or leave --release out")
-    if complaint := next(one for one in Target.parameters() if one.name == "release").bound.complaint(name):
-        problems.add("--release", complaint)
-    for flag, given in others.items():
-        if given is not None:
-            problems.add(flag, "is not for a release in a database", "leave it out")
-    problems.raise_if_any(ParameterError)
-    target = Target(uri, name)
-    verdict, manifest = check_database(target)
-    _tell(verdict, manifest, target.describe(), json=json)
-
-
-def made_with(recipe: Path) -> Any:
-    """The recipe that a release was made with; the table itself, given in its place, does not say how it is read."""
-    from shoal.errors import Problem, RecipeError
-    from shoal.recipe.recipe import Recipe
-    from shoal.table.sources.source import kind_of_path
-
-    try:
-        return Recipe.load(recipe)
-    except RecipeError:
-        if kind_of_path(str(recipe)) is None or not recipe.is_file():
-            raise
-        fix = "give the recipe that the release was made with: it says where the table is, and what its columns are"
-        problem = Problem(f"--original {recipe}", "is a table by its name, and no recipe", fix)
-    raise RecipeError(problem)
-
-
-def receipt_beside(folder: Path, *, needed: bool = False) -> Path | None:
-    """The receipt beside a release, by which an input is known to be the one of the release; None without one.
-
-    It is an error to have none where the promise counts people, for the receipt says whose rows are where, and with
-    `needed`.
-    """
-    from shoal.errors import Problem, SourceError
-    from shoal.release.manifest import Manifest
-    from shoal.release.receipt import receipt_path
-
-    beside = receipt_path(folder)
-    if not beside.is_file():
-        if not needed and Manifest.read(folder).recipe.counts != "people":
-            return None
-        why = "what the input was" if needed else "whose rows are where"
-        what = f"is not there: {why} is only in the receipt of the release"
-        raise SourceError(Problem(str(beside), what, "give it by --receipt, or leave --original out"))
-    return beside
-
-
-def _check_input(receipt: Any, frame: Any, recipe: Any) -> None:
-    """Read the input as it was read when the release was made, and compare it with what the receipt notes."""
-    import warnings
-
-    from shoal.release.receipt import check_input
-    from shoal.table.frames import to_polars
-    from shoal.table.prepare import prepare
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what there is to warn of was said when the release was made
-        table = prepare(
-            to_polars(frame)[0], recipe.schema, missing=recipe.missing, normalise=recipe.normalise,
-            missing_values=recipe.require_source().missing_values,
-        )  # fmt: skip
-    check_input(receipt, table)
 
 
 def _release_entries(verdict: Verdict, manifest: Manifest) -> dict[str, Any]:

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.check.original import published_people
-from shoal.check.release import Verdict, verify
+from shoal.check.release import Verdict
 from shoal.disk.change import Change, changing
 from shoal.disk.recovery import settle
 from shoal.errors import ParameterError, Problem, Problems
@@ -24,8 +23,9 @@ from shoal.measure.membership import Membership, membership
 from shoal.measure.pair_error import pair_errors
 from shoal.measure.pairing import refuse_another
 from shoal.methods.groups import SliceColumns
+from shoal.published.compared import ComparedWith
 from shoal.published.parts import check_frame
-from shoal.published.reading import check_directory, read_checked, refuse_with_parts, whose_is_what
+from shoal.published.reading import check_directory, read_checked
 from shoal.published.stored import read_database, write_checked, write_to_database
 from shoal.published.writing import check_copy, check_places, write_files
 from shoal.release.key import Key, key_path
@@ -199,18 +199,15 @@ class Release(Generic[Frame]):
         key
             What aliases and grades stand for, for promises about such columns; that of the release, if it has it.
         """
-        if self.manifest.in_parts:
-            refuse_with_parts(schema, population=population, guards=guards, original=original, key=key)
-            return check_frame(self.frames, self.manifest)
-        if key is not None:
-            key.check_belongs(self.manifest)
-        frame = None if original is None else to_polars(original)[0]
-        people = None if frame is None else published_people(self.manifest, frame, missing_values, schema)
-        return verify(
-            self.frames, self.manifest, claims=self.labels is None,
-            population=population, guards=guards, schema=schema, original=people, key=key or self.key,
-            people=whose_is_what(self.frames, self.manifest, frame, self._place_of, schema, missing_values),
+        rows = None if original is None else to_polars(original)[0]
+        compared = ComparedWith(
+            population=population, guards=guards, schema=schema, original=rows, missing_values=missing_values,
+            key=key or self.key, places=self._place_of,
         )  # fmt: skip
+        if self.manifest.in_parts:
+            compared.refuse_with_parts()
+            return check_frame(self.frames, self.manifest)
+        return compared.verdict(self.frames, self.manifest, claims=self.labels is None)
 
     @property
     def concerns(self) -> tuple[Concern, ...]:

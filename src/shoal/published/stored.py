@@ -9,9 +9,10 @@ import polars as pl
 
 from shoal.check.cell_text import check_types
 from shoal.check.content import check_content
-from shoal.check.release import Verdict, verify
+from shoal.check.release import Verdict
 from shoal.check.row_order import in_order
 from shoal.errors import GuaranteeError, Problems
+from shoal.published.compared import NOTHING, ComparedWith
 from shoal.published.parts import check_parts_directory, read_parts
 from shoal.published.reading import Checked, check_figures
 from shoal.published.stored_parts import laid_out, write_parts
@@ -46,8 +47,8 @@ def write_to_database(
         check_back(database, survey=False)
 
 
-def read_back(database: Database) -> Checked:
-    """A release as it is in a database, checked."""
+def read_back(database: Database, compared: ComparedWith = NOTHING) -> Checked:
+    """A release as it is in a database, checked; one that is not in parts also with all that is given."""
     manifest = listed_manifest(database)
     if manifest.in_parts:
         with laid_out(database, manifest) as (folder, named):
@@ -58,7 +59,7 @@ def read_back(database: Database) -> Checked:
     if not database.keeps_order:
         check_content(tables, manifest, Problems(), hashed=False)  # what is no release has no order to be brought into
         tables = in_order(tables, manifest.layout)
-    verdict = verify(tables, manifest)
+    verdict = compared.verdict(tables, manifest)
     check_figures(tables, manifest, verdict)
     frames = {name: typed_table(frame, manifest.layout) for name, frame in tables.items()}
     return Checked(manifest, frames, verdict)
@@ -71,19 +72,28 @@ def _check_types(tables: Mapping[str, pl.DataFrame], manifest: Manifest, databas
     problems.raise_if_any(GuaranteeError)
 
 
-def check_back(database: Database, *, survey: bool = True) -> tuple[Verdict, Manifest]:
+def check_back(
+    database: Database, compared: ComparedWith = NOTHING, *, survey: bool = True
+) -> tuple[Verdict, Manifest]:
     """Check a release in a database; of one in parts, a part at a time is in memory."""
     manifest = listed_manifest(database)
     if not manifest.in_parts:
-        return read_back(database).verdict, manifest
+        return read_back(database, compared).verdict, manifest
+    compared.refuse_with_parts()
     with laid_out(database, manifest) as (folder, named):
         return check_parts_directory(folder, named, survey=survey)[0], manifest
 
 
-def check_database(target: Target) -> tuple[Verdict, Manifest]:
-    """Check a release in a database: its promise, and the figures it claims."""
+def check_database(target: Target, compared: ComparedWith = NOTHING) -> tuple[Verdict, Manifest]:
+    """Check a release in a database, and what is given with it: its promise, and the figures it claims."""
     with opened(target, write=False) as database:
-        return check_back(database)
+        return check_back(database, compared)
+
+
+def stored_manifest(target: Target) -> Manifest:
+    """What a release in a database says about itself, not checked yet."""
+    with opened(target, write=False) as database:
+        return database.manifest()
 
 
 def read_database(target: Target) -> Checked:

@@ -1,0 +1,67 @@
+"""What the holder of a release gives with it: its key, its receipt, and the recipe that it was made with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+
+def opened_key(key: Path | None, passphrase_file: Path | None) -> Any:
+    """The key of a release, from its encrypted file; none where none is given."""
+    from shoal.cli.passphrase import passphrase
+    from shoal.release.key import Key
+
+    return None if key is None else Key.read(key, passphrase(passphrase_file, new=False, what="key"))
+
+
+def made_with(recipe: Path) -> Any:
+    """The recipe that a release was made with; the table itself, given in its place, does not say how it is read."""
+    from shoal.errors import Problem, RecipeError
+    from shoal.recipe.recipe import Recipe
+    from shoal.table.sources.source import kind_of_path
+
+    try:
+        return Recipe.load(recipe)
+    except RecipeError:
+        if kind_of_path(str(recipe)) is None or not recipe.is_file():
+            raise
+        fix = "give the recipe that the release was made with: it says where the table is, and what its columns are"
+        problem = Problem(f"--original {recipe}", "is a table by its name, and no recipe", fix)
+    raise RecipeError(problem)
+
+
+def receipt_beside(folder: Path, *, needed: bool = False) -> Path | None:
+    """The receipt beside a release, by which an input is known to be the one of the release; None without one.
+
+    It is an error to have none where the promise counts people, for the receipt says whose rows are where, and with
+    `needed`.
+    """
+    from shoal.errors import Problem, SourceError
+    from shoal.release.manifest import Manifest
+    from shoal.release.receipt import receipt_path
+
+    beside = receipt_path(folder)
+    if not beside.is_file():
+        if not needed and Manifest.read(folder).recipe.counts != "people":
+            return None
+        why = "what the input was" if needed else "whose rows are where"
+        what = f"is not there: {why} is only in the receipt of the release"
+        raise SourceError(Problem(str(beside), what, "give it by --receipt, or leave --original out"))
+    return beside
+
+
+def check_read_input(receipt: Any, frame: Any, recipe: Any) -> None:
+    """Read the input as it was read when the release was made, and compare it with what the receipt notes."""
+    import warnings
+
+    from shoal.release.receipt import check_input
+    from shoal.table.frames import to_polars
+    from shoal.table.prepare import prepare
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what there is to warn of was said when the release was made
+        table = prepare(
+            to_polars(frame)[0], recipe.schema, missing=recipe.missing, normalise=recipe.normalise,
+            missing_values=recipe.require_source().missing_values,
+        )  # fmt: skip
+    check_input(receipt, table)
