@@ -53,6 +53,8 @@ def read_checked(folder: Path) -> Checked:
 def _read_whole(folder: Path, stated: Manifest, compared: ComparedWith = NOTHING) -> Checked:
     """The same of a release that is not in parts, whose manifest was just read; with all that is given."""
     manifest, tables = read_directory(folder, stated=stated)
+    if compared.key is not None:
+        compared.key.check_belongs(manifest)
     verdict = compared.verdict(tables, manifest)
     frames = {name: typed_table(frame, manifest.layout) for name, frame in tables.items()}
     return Checked(manifest, frames, verdict)

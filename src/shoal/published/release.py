@@ -207,6 +207,8 @@ class Release(Generic[Frame]):
         if self.manifest.in_parts:
             compared.refuse_with_parts()
             return check_frame(self.frames, self.manifest)
+        if key is not None:
+            key.check_belongs(self.manifest)
         return compared.verdict(self.frames, self.manifest, claims=self.labels is None)
 
     @property
