@@ -7,6 +7,7 @@ import json
 import polars as pl
 import pytest
 
+from shoal import Target, read_release
 from shoal.release.receipt import Receipt, packed_places
 from support import postgres
 
@@ -132,6 +133,36 @@ def test_a_population_is_compared_with(verify, uri, tmp_path, call):
     VISITS.head(3).write_csv("hamlet.csv")
     status, out, told = call(*base, "--population", "hamlet.csv", "--schema", "map.toml")
     assert (status, "k-map" in out + told) == (1, True)
+
+
+def test_it_is_measured_attacked_and_reported_on_in_its_place(verify, uri, call, tmp_path):
+    place = (uri, "--release", "visits")
+    figures = json.loads(call("measure", *place, "--json")[1])
+    assert figures == read_release(Target(uri, "visits")).measure()
+    own = json.loads(call("measure", *place, "--json", *HELD[:2])[1])
+    assert len(own) > len(figures)
+    status, _, told = call("measure", *place, "--membership", "--original", "recipe.toml")
+    assert (status, "--receipt: is needed with --original: whose rows are where" in " ".join(told.split())) == (2, True)
+    status, out, _ = call("measure", *place, "--membership", *HELD)
+    assert (status, "release visits" in out) == (0, True)
+    status, out, told = call("attack", *place, *HELD, "--attack", "linking")
+    assert status == 0, told
+    assert "Attacks on" in out
+    for options, written in (((), "visits.report.html"), (HELD, "visits.holder.html")):
+        (tmp_path / written).unlink(missing_ok=True)  # the run wrote the public one
+        status, _, told = call("report", *place, *options)
+        assert status == 0, told
+        assert "<title>" in (tmp_path / written).read_text()
+
+
+@pytest.mark.parametrize("command", ["measure", "attack", "report", "verify"])
+def test_a_database_needs_the_name_of_a_release(call, command):
+    status, out, told = call(command, "postgresql://ann:secretword@h/x")
+    assert (status, out) == (2, "")
+    assert "postgresql://ann:***@h/x: is the address of a database, not a release directory" in " ".join(told.split())
+    assert "give --release NAME" in told
+    status, _, told = call(command, "release", "--release", "people")
+    assert (status, "release: is not the address of a database" in " ".join(told.split())) == (2, True)
 
 
 def test_what_is_not_for_it_is_said_at_once(call):

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import completing
+from shoal.cli.place import Named, Place
 from shoal.cli.run import PassphraseFile
 
 SHOWN = 3
@@ -16,7 +17,7 @@ SHOWN = 3
 
 def attack(
     context: typer.Context,
-    release: Annotated[Path, typer.Argument(help="The release directory.")],
+    release: Place,
     original: Annotated[
         Path | None,
         typer.Option(help="The recipe that the release was made with: guesses are compared with the input."),
@@ -60,6 +61,7 @@ def attack(
     key: Annotated[Path | None, typer.Option(help="The key file, for columns with aliases or grades.")] = None,
     passphrase_file: PassphraseFile = None,
     seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
+    database: Named = None,
     json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON.")] = False,
 ) -> None:
     """Attack a release as an adversary with a stated background would, and say how often that succeeds.
@@ -70,14 +72,16 @@ def attack(
     from shoal.cli import show
     from shoal.cli.flags import attack_parameters
     from shoal.cli.holder import opened_key
+    from shoal.cli.place import called, place_of
     from shoal.published.release import read_release
     from shoal.table.sources import read
 
     parameters = attack_parameters(name, context.args)
+    place = place_of(release, database)
     background = _background(known=known, tolerance=tolerance, level=level, people=people)
     given = _input(original)
     others = [read_release(folder) for folder in other or []]
-    found = read_release(release, receipt).attack(
+    found = read_release(place, receipt).attack(
         given.pop("original"), name, **given,
         background=background(others), outside=None if outside is None else read(outside),
         control=None if control is None else read(control), person=person.split(",") if person else (),
@@ -87,7 +91,7 @@ def attack(
         outcomes = [one.to_mapping() for one in found.values()]
         show.as_json({"outcomes": outcomes, "skipped": found.skipped})
         return
-    _print(found, release, "the input" if outside is None else outside)
+    _print(found, called(place), "the input" if outside is None else outside)
 
 
 def _background(**given: str | None) -> Any:
@@ -110,7 +114,7 @@ def _input(recipe: Path | None) -> dict[str, Any]:
     return input_of(recipe)
 
 
-def _print(found: Any, release: Path, people: str) -> None:
+def _print(found: Any, release: str, people: str) -> None:
     from shoal.cli import show
 
     out = show.console()

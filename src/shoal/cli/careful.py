@@ -22,7 +22,6 @@ ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
 """How an address begins that was taken for a path, which leaves it one slash."""
 INSTEAD = {("run", "--out"): "name a folder; a database is named under [target] in the recipe"}
 """What to give instead of an address, by command and flag, where it is more than a path."""
-OF_RELEASE = "name the directory of a release; in Python, shoal.read_release(shoal.Target(...)) takes one in a database"
 SAID = ("message", "option_name", "ui_filename", "param_hint", "possibilities")
 """Texts that an error of the command line is told by."""
 
@@ -56,9 +55,8 @@ def _run(command: Any, context: Any) -> Any:
         for path in given if isinstance(given, list | tuple) else [given]:
             if isinstance(path, Path) and ADDRESS.match(str(path)):
                 where = one.opts[0] if one.param_type_name == "option" else str(one.metavar or one.name).upper()
-                fix = OF_RELEASE if where == "RELEASE" else "name a file or a folder"
                 what = f"needs a path, got an address that begins with {str(path).split(':')[0]}:"
-                problems.add(where, what, INSTEAD.get((command.name, where), fix))
+                problems.add(where, what, INSTEAD.get((command.name, where), "name a file or a folder"))
     problems.raise_if_any(ParameterError)
     return type(command).invoke(command, context)
 

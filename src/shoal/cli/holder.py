@@ -1,4 +1,4 @@
-"""What the holder of a release gives with it: its key, its receipt, and the recipe that it was made with."""
+"""What the holder of a release gives with it: its key, and the recipe that it was made with."""
 
 from __future__ import annotations
 
@@ -28,26 +28,6 @@ def made_with(recipe: Path) -> Any:
         fix = "give the recipe that the release was made with: it says where the table is, and what its columns are"
         problem = Problem(f"--original {recipe}", "is a table by its name, and no recipe", fix)
     raise RecipeError(problem)
-
-
-def receipt_beside(folder: Path, *, needed: bool = False) -> Path | None:
-    """The receipt beside a release, by which an input is known to be the one of the release; None without one.
-
-    It is an error to have none where the promise counts people, for the receipt says whose rows are where, and with
-    `needed`.
-    """
-    from shoal.errors import Problem, SourceError
-    from shoal.release.manifest import Manifest
-    from shoal.release.receipt import receipt_path
-
-    beside = receipt_path(folder)
-    if not beside.is_file():
-        if not needed and Manifest.read(folder).recipe.counts != "people":
-            return None
-        why = "what the input was" if needed else "whose rows are where"
-        what = f"is not there: {why} is only in the receipt of the release"
-        raise SourceError(Problem(str(beside), what, "give it by --receipt, or leave --original out"))
-    return beside
 
 
 def check_read_input(receipt: Any, frame: Any, recipe: Any) -> None:

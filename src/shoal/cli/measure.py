@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import completing
+from shoal.cli.place import Named, Place
 from shoal.cli.run import PassphraseFile
 
 MOST_LINES = 20
@@ -18,7 +19,7 @@ MOST_LINES = 20
 
 def measure(
     context: typer.Context,
-    release: Annotated[Path, typer.Argument(help="The release directory.")],
+    release: Place,
     name: Annotated[
         str | None,
         typer.Option(
@@ -60,6 +61,7 @@ def measure(
         Path | None,
         typer.Option(help="For the data holder: write what every row of the input risks and loses to this CSV file."),
     ] = None,
+    database: Named = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Measure what a release lost and what is at risk, from its files; with its receipt, also against the input.
@@ -68,34 +70,34 @@ def measure(
     NAME` lists them.
     """
     from shoal.cli.flags import measure_parameters
-    from shoal.cli.holder import opened_key, receipt_beside
-    from shoal.published.reading import check_directory
+    from shoal.cli.holder import opened_key
+    from shoal.cli.place import called, checked_in, place_of, receipt_of, stated_in
     from shoal.published.release import read_release
-    from shoal.release.manifest import Manifest
 
     _check_options(
         membership=membership, name=name, label=label, original=original, plot=plot, key=key, population=population,
         by_person=by_person,
     )  # fmt: skip
     parameters = measure_parameters(name, context.args)
+    place = place_of(release, database)
     if receipt is None and original is not None:
-        receipt = receipt_beside(release)
-    if name is None and original is None and label is None and not membership and Manifest.read(release).in_parts:
-        _show(dict(check_directory(release)[1].measures), (), release, json=json)
+        receipt = receipt_of(place)
+    if name is None and original is None and label is None and not membership and stated_in(place).in_parts:
+        _show(dict(checked_in(place)[1].measures), (), called(place), json=json)
         return
-    read = read_release(release, receipt)
+    read = read_release(place, receipt)
     if by_person is not None:
         _write_people(read, original, by_person)
         return
     if membership:
-        _measure_membership(read, release, original, plot, json=json)
+        _measure_membership(read, called(place), original, plot, json=json)
         return
     given = input_of(original) | _people(population)
     figures = read.measure(name, label=label, **given, key=opened_key(key, passphrase_file), **parameters)
-    _show(figures, () if read.receipt is None else read.receipt.against_input, release, json=json)
+    _show(figures, () if read.receipt is None else read.receipt.against_input, called(place), json=json)
 
 
-def _show(figures: dict[str, float], own: Sequence[Any], release: Path, *, json: bool) -> None:
+def _show(figures: dict[str, float], own: Sequence[Any], release: str, *, json: bool) -> None:
     """Print figures; `own` are those that compare with the input."""
     from shoal.cli import show
 
@@ -185,7 +187,7 @@ def _write_people(read: Any, original: Path | None, target: Path) -> None:
     show.console().print(f"What every row of the input risks and loses is in {target}; keep it to yourself.")
 
 
-def _measure_membership(read: Any, release: Path, original: Path | None, plot: Path | None, *, json: bool) -> None:
+def _measure_membership(read: Any, release: str, original: Path | None, plot: Path | None, *, json: bool) -> None:
     from shoal.cli import show
     from shoal.disk.stopping import ends_here
     from shoal.report.membership import check_picture, write_picture
@@ -227,7 +229,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _figures(found: Any, release: Path) -> Any:
+def _figures(found: Any, release: str) -> Any:
     from shoal.cli import show
 
     shown = show.table(f"Membership disclosure of {release}", "", "")

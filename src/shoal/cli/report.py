@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal.cli.place import Named, Place
+
 
 def report(
-    release: Annotated[Path, typer.Argument(help="The release directory.")],
+    release: Place,
     original: Annotated[
         Path | None, typer.Option(help="For the data holder: the recipe it was made with, to compare with the input.")
     ] = None,
@@ -17,6 +19,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write; NAME.report.html or NAME.holder.html.")
     ] = None,
+    database: Named = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report.")] = False,
 ) -> None:
     """Write the report of a release: one page that opens offline and prints.
@@ -25,30 +28,30 @@ def report(
     written into a release directory and must not be published.
     """
     from shoal.cli import show
-    from shoal.cli.holder import receipt_beside
     from shoal.cli.measure import input_of
+    from shoal.cli.place import place_of, receipt_of, stated_in
     from shoal.disk.change import write_file
     from shoal.disk.recovery import settle
     from shoal.disk.stopping import ends_here
     from shoal.published.parts import check_parts_directory
     from shoal.published.release import read_release
-    from shoal.release.manifest import Manifest
     from shoal.report.page import check_place
 
     held = original is not None or receipt is not None
-    target = out or page_path(release, held=held)
+    place = place_of(release, database)
+    folder = place if isinstance(place, Path) else Path(place.release)  # beside it; of a database, here
+    target, name = out or page_path(folder, held=held), folder.resolve().name
     settle(target)
     check_place(target, overwrite=overwrite)
     if receipt is None and original is not None:
-        receipt = receipt_beside(release)
-    if Manifest.read(release).in_parts and not held:
-        content = page_of_parts(*check_parts_directory(release, Manifest.read(release)), name=release.resolve().name)
+        receipt = receipt_of(place)
+    if isinstance(place, Path) and not held and stated_in(place).in_parts:
+        content = page_of_parts(*check_parts_directory(place, stated_in(place)), name=name)
         with ends_here():
             write_file(target, content, "the report", private=False)
         show.console().print(f"The report is in {target}.")
         return
-    read = read_release(release, receipt)
-    page = read.report(name=release.resolve().name, **input_of(original))
+    page = read_release(place, receipt).report(name=name, **input_of(original))
     with ends_here():
         page.write(target, overwrite=overwrite)
     show.console().print(f"The report is in {target}{'; keep it to yourself' if held else ''}.")

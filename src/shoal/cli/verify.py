@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.place import Named
 from shoal.cli.run import PassphraseFile
 from shoal.errors import counted
 
 if TYPE_CHECKING:
     from shoal.check.release import Verdict
     from shoal.check.table import TableVerdict
-    from shoal.errors import Problems
-    from shoal.published.compared import ComparedWith
     from shoal.release.manifest import Manifest
     from shoal.release.target import Target
 
@@ -53,21 +52,20 @@ def verify(
         typer.Option(help="For the data holder: the key file, for promises about columns with aliases or grades."),
     ] = None,
     passphrase_file: PassphraseFile = None,
-    release: Annotated[
-        str | None, typer.Option("--release", help="Of a database, given by its uri: the release in it to check.")
-    ] = None,
+    release: Named = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Check a release from its files alone, or any published table with --schema; exit status 1 if it does not hold."""
     from shoal.cli.holder import opened_key
-    from shoal.release.target import Target
+    from shoal.cli.place import place_of
 
     _check_options(target, schema, reading, suppressed, population, original, receipt, key, release)
     if schema is not None and population is None:
         _verify_table(target, schema, reading or "cells", suppressed, json=json)
         return
-    place = Path(target) if release is None else Target(target, release)
-    _verify_release(place, schema, population, original, receipt, opened_key(key, passphrase_file), json=json)
+    _verify_release(
+        place_of(target, release), schema, population, original, receipt, opened_key(key, passphrase_file), json=json
+    )
 
 
 def _check_options(
@@ -82,11 +80,15 @@ def _check_options(
     release: str | None,
 ) -> None:
     """Refuse options that do not fit what is to be checked, all at once."""
+    from shoal.cli.place import note_database
     from shoal.errors import ParameterError, Problems
 
     problems, folder = Problems(), Path(target).is_dir() and release is None
     if release is not None:
-        _check_database(target, release, key, problems)
+        note_database(target, release, problems)
+        if key is not None:
+            what = "is for a release directory: releases with aliases or grades are not written into databases"
+            problems.add("--key", what, "leave it out")
     elif Path(target).is_file() and schema is None:
         fix = "give --schema recipe.toml to describe its columns, or give a release directory"
         problems.add(target, "is a file, not a release directory", fix)
@@ -110,21 +112,6 @@ def _check_options(
     problems.raise_if_any(ParameterError)
 
 
-def _check_database(uri: str, name: str, key: Path | None, problems: Problems) -> None:
-    """Note what is no release in a database, and a key, which none there has."""
-    from shoal.release.target import Target
-    from shoal.table.sources.source import SCHEMES, kind_of_uri
-
-    if kind_of_uri(uri) is None:
-        what = "is not the address of a database, which --release is for"
-        problems.add(uri, what, f"begin it with one of {', '.join(SCHEMES)}, or leave --release out")
-    if complaint := next(one for one in Target.parameters() if one.name == "release").bound.complaint(name):
-        problems.add("--release", complaint)
-    if key is not None:
-        what = "is for a release directory: releases with aliases or grades are not written into databases"
-        problems.add("--key", what, "leave it out")
-
-
 # -- releases ------------------------------------------------------------------------------------------------------
 
 
@@ -141,18 +128,19 @@ def _verify_release(
     """Check a release in a directory or in a database, and the input and the receipt if they are given."""
     from shoal.cli import show
     from shoal.cli.holder import check_read_input, made_with
+    from shoal.cli.place import called, checked_in, receipt_of, stated_in
     from shoal.engines.inputs import check_input_in_pieces
     from shoal.published.compared import ComparedWith
     from shoal.recipe.recipe import Promise
     from shoal.release.receipt import Receipt, check_receipt
     from shoal.table.sources import read
 
-    stated = _stated(place)
+    stated = stated_in(place)
     known = None if schema is None else Promise.load(schema).schema
     people = None if population is None else read(population)
     recipe = None if original is None else made_with(original)
     source = None if recipe is None else recipe.require_source()
-    receipt = _receipt_of(place, stated) if receipt is None and recipe is not None else receipt
+    receipt = receipt_of(place, for_input=True) if receipt is None and recipe is not None else receipt
     held = None if receipt is None else Receipt.read(receipt)
     belongs = held is not None and held.belongs_to(stated)  # one of another release says nothing of the rows of this
     frame = None if source is None or stated.in_parts else read(source)
@@ -163,7 +151,7 @@ def _verify_release(
         original=frame, missing_values=() if source is None else source.missing_values, key=key,
         places=held.place_of if held is not None and belongs else None,
     )  # fmt: skip
-    verdict, manifest = _checked(place, compared)
+    verdict, manifest = checked_in(place, compared)
     if held is not None:
         check_receipt(held, manifest, str(receipt))
         if recipe is not None and manifest.in_parts:
@@ -172,46 +160,11 @@ def _verify_release(
         bound = {} if held is None else {"receipt": True, "input": True if recipe is not None else None}
         show.as_json(_release_entries(verdict, manifest) | bound)
         return
-    _tell(verdict, manifest, str(place) if isinstance(place, Path) else place.describe())
+    _tell(verdict, manifest, called(place))
     if held is not None:
         checked = "and so does the input" if recipe is not None else "compare the input with --original RECIPE"
         show.console().print(f"  receipt   belongs to this release; {checked}")
     show.console().print(_figures({"reached": verdict.surveyed}))
-
-
-def _stated(place: Path | Target) -> Manifest:
-    """What a release says about itself, not checked yet."""
-    from shoal.disk.recovery import settle
-    from shoal.published.stored import stored_manifest
-    from shoal.release.manifest import Manifest
-
-    if not isinstance(place, Path):
-        return stored_manifest(place)
-    settle(place)  # before its receipt is read
-    return Manifest.read(place)
-
-
-def _checked(place: Path | Target, compared: ComparedWith) -> tuple[Verdict, Manifest]:
-    from shoal.published.reading import check_directory
-    from shoal.published.stored import check_database
-
-    return check_directory(place, compared) if isinstance(place, Path) else check_database(place, compared)
-
-
-def _receipt_of(place: Path | Target, stated: Manifest) -> Path | None:
-    """The receipt beside a directory; of a release in a database, nobody knows where it is, and some need it."""
-    from shoal.cli.holder import receipt_beside
-    from shoal.errors import ParameterError, Problem
-
-    if isinstance(place, Path):
-        return receipt_beside(place, needed=stated.in_parts)
-    if not stated.in_parts and stated.recipe.counts != "people":
-        return None
-    what = (
-        f"{'what the input was' if stated.in_parts else 'whose rows are where'} is only in the receipt of the release"
-    )
-    fix = "give the one that was written where --out said, or leave --original out"
-    raise ParameterError(Problem("--receipt", f"is needed with --original: {what}", fix))
 
 
 def _tell(verdict: Verdict, manifest: Manifest, place: str) -> None:
