@@ -232,7 +232,7 @@ def test_what_belongs_to_tables_of_sqlite_is_refused(tmp_path, statements, text)
     assert CliRunner().invoke(app, ["verify", uri, "--release", "people"]).exit_code == 1
 
 
-NO_TABLE = "is not a table as a release has it"
+NO_TABLE = "'table': is not a table as a release has it: {}; undo that"
 FUNCTION = "CREATE FUNCTION {}.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'"
 HELD = 'people."table"'
 
@@ -240,36 +240,36 @@ HELD = 'people."table"'
 @pytest.mark.parametrize(
     ("statements", "text"),
     [
-        ([f"COMMENT ON TABLE {HELD} IS 'a secret'"], NO_TABLE),
-        ([f"COMMENT ON COLUMN {HELD}.age IS 'a secret'"], NO_TABLE),
+        ([f"COMMENT ON TABLE {HELD} IS 'a secret'"], NO_TABLE.format("it has comments")),
+        ([f"COMMENT ON COLUMN {HELD}.age IS 'a secret'"], NO_TABLE.format("it has comments")),
         (["COMMENT ON SCHEMA people IS 'a secret'"], MORE),
-        ([f"CREATE INDEX message ON {HELD} (age) WHERE age = 'a secret'"], NO_TABLE),
+        ([f"CREATE INDEX message ON {HELD} (age) WHERE age = 'a secret'"], NO_TABLE.format("it has indexes")),
         (
             [
                 FUNCTION.format("public"),
                 f"CREATE TRIGGER m BEFORE INSERT ON {HELD} FOR EACH ROW EXECUTE FUNCTION public.f('a secret')",
             ],
-            NO_TABLE,
+            NO_TABLE.format("it has triggers"),
         ),
         ([FUNCTION.format("people")], MORE),
         (["CREATE TYPE people.message AS ENUM ('a secret')"], MORE),
         (["CREATE DOMAIN people.message AS text CHECK (value <> 'a secret')"], MORE),
         (["CREATE TYPE people.message AS (secret text)"], MORE),
-        ([f"CREATE STATISTICS public.message ON age, income FROM {HELD}"], NO_TABLE),
+        ([f"CREATE STATISTICS public.message ON age, income FROM {HELD}"], NO_TABLE.format("it has statistics")),
         (
             [
                 "CREATE COLLATION public.lax (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
                 f"ALTER TABLE {HELD} ALTER COLUMN disease TYPE text COLLATE public.lax",
             ],
-            NO_TABLE,
+            NO_TABLE.format("a column has another collation"),
         ),
-        ([f"ALTER TABLE {HELD} SET (fillfactor = 77)"], NO_TABLE),
-        ([f"ALTER TABLE {HELD} ALTER COLUMN age SET (n_distinct = 12345)"], NO_TABLE),
+        ([f"ALTER TABLE {HELD} SET (fillfactor = 77)"], NO_TABLE.format("it has options")),
+        ([f"ALTER TABLE {HELD} ALTER COLUMN age SET (n_distinct = 12345)"], NO_TABLE.format("a column has options")),
         (
             [f"ALTER TABLE {HELD} ADD COLUMN more text DEFAULT 'a secret'", f"ALTER TABLE {HELD} DROP COLUMN more"],
-            NO_TABLE,
+            NO_TABLE.format("a column was dropped"),
         ),
-        ([f"ALTER TABLE {HELD} SET UNLOGGED"], NO_TABLE),
+        ([f"ALTER TABLE {HELD} SET UNLOGGED"], NO_TABLE.format("it is not logged")),
     ],
     ids=[
         "comment", "comment-of-column", "comment-of-schema", "index", "trigger", "function", "enum", "domain",

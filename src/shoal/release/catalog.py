@@ -11,24 +11,41 @@ from typing import Any
 LISTED = "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname ="
 """Tables of PostgreSQL, by their schema."""
 
-PLAIN = """c.relkind = 'r' AND c.relpersistence = 'p' AND c.reloftype = 0 AND c.reloptions IS NULL
-AND NOT c.relrowsecurity AND NOT c.relhasrules
-AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_inherits WHERE c.oid IN (inhparent, inhrelid))
-AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_constraint WHERE conrelid = c.oid)
-AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_index WHERE indrelid = c.oid)
-AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid)
-AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_statistic_ext WHERE stxrelid = c.oid)
-AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_description
-WHERE classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND objoid = c.oid)
-AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_seclabel
-WHERE classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND objoid = c.oid)
-AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-WHERE a.attrelid = c.oid AND a.attnum > 0
-AND (a.attisdropped OR a.atthasdef OR a.attnotnull OR a.attoptions IS NOT NULL OR a.attcollation <> t.typcollation
-OR pg_catalog.format_type(a.atttypid, a.atttypmod)
-NOT IN ('bigint', 'double precision', 'boolean', 'date', 'text', 'timestamp without time zone')))"""
-"""A table as a release has it: nothing decides who sees which rows, and nothing but its cells holds a text or a number.
+_OF = "EXISTS (SELECT 1 FROM pg_catalog.{} WHERE {} = c.oid)"
+_SAID = """EXISTS (SELECT 1 FROM pg_catalog.{}
+WHERE classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND objoid = c.oid)"""
+_COLUMN = """EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+WHERE a.attrelid = c.oid AND a.attnum > 0 AND ({}))"""
+_TYPE = "pg_catalog.format_type(a.atttypid, a.atttypmod)"
 
+ODDITIES = {
+    "it is a view, or something else that is no table": "c.relkind <> 'r'",
+    "it is not logged": "c.relpersistence <> 'p'",
+    "it is made after a type": "c.reloftype <> 0",
+    "it has options": "c.reloptions IS NOT NULL",
+    "it has policies": "c.relrowsecurity",
+    "it has rules": "c.relhasrules",
+    "it inherits, or is inherited from": "EXISTS (SELECT 1 FROM pg_catalog.pg_inherits "
+    "WHERE c.oid IN (inhparent, inhrelid))",
+    "it has constraints": _OF.format("pg_constraint", "conrelid"),
+    "it has indexes": _OF.format("pg_index", "indrelid"),
+    "it has triggers": _OF.format("pg_trigger", "tgrelid"),
+    "it has statistics": _OF.format("pg_statistic_ext", "stxrelid"),
+    "it has comments": _SAID.format("pg_description"),
+    "it has security labels": _SAID.format("pg_seclabel"),
+    "a column was dropped": _COLUMN.format("a.attisdropped"),
+    "a column has a default": _COLUMN.format("a.atthasdef AND NOT a.attisdropped"),
+    "a column must not be null": _COLUMN.format("a.attnotnull AND NOT a.attisdropped"),
+    "a column has options": _COLUMN.format("a.attoptions IS NOT NULL"),
+    "a column has another collation": _COLUMN.format("a.attcollation <> t.typcollation"),
+    "a column has a type that Shoal does not write": _COLUMN.format(
+        f"NOT a.attisdropped AND {_TYPE} NOT IN "
+        "('bigint', 'double precision', 'boolean', 'date', 'text', 'timestamp without time zone')"
+    ),
+}
+"""What can be odd about a table of PostgreSQL, in words and as a condition.
+
+Of a table as a release has it nothing decides who sees which rows, and nothing but its cells holds a text or a number.
 A column that was dropped is in the rows still. With another collation, texts that differ could be equal.
 """
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from shoal.errors import GuaranteeError, Problem, Problems, ShoalError, SourceError
 from shoal.errors.redaction import with_variables
-from shoal.release.catalog import LISTED, OTHER_OBJECTS, PLAIN, attached
+from shoal.release.catalog import LISTED, ODDITIES, OTHER_OBJECTS, attached
 from shoal.release.column_types import ANY, TEXT, TRUTH
 from shoal.release.manifest import Manifest
 from shoal.spec import Spec, param
@@ -196,15 +196,21 @@ class _PostgreSQL(Database):
 
     def pieces(self, name: str) -> Iterator[pl.DataFrame]:
         """Through Arrow, in any order; a view or a policy could show other rows to the next who asks."""
-        place = f"'{self.target.release}' AND c.relname = {_text(name)}"
-        if not self._run(f"SELECT 1 {LISTED} {place} AND {PLAIN}").num_rows:
-            raise _not_as_written(name)
+        self._check_plain(name)
         with closing(self.connection.cursor()) as cursor:
             cursor.execute(f'SELECT * FROM ONLY "{self.target.release}".{_quoted(name)}')  # noqa: S608
             found = cursor.fetch_record_batch()
             yield frame_of(found.schema.empty_table())
             for batch in found:
                 yield frame_of(pa.Table.from_batches([batch]))
+
+    def _check_plain(self, name: str) -> None:
+        """Refuse what is no table as a release has it, and say why."""
+        asked = ", ".join(ODDITIES.values())
+        found = self._run(f"SELECT {asked} {LISTED} '{self.target.release}' AND c.relname = {_text(name)}")
+        odd = [what for what, column in zip(ODDITIES, found.columns, strict=True) if column.to_pylist() != [False]]
+        if odd:
+            raise _not_as_written(name, "; ".join(odd) if found.num_rows else "it is not there")
 
     def drop(self) -> None:
         """Remove tables and schema; the server refuses where something else is there, or depends on them."""
@@ -260,7 +266,7 @@ class _SQLite(Database):
         kinds = dict(self.connection.execute("SELECT name, type FROM pragma_table_info(?)", called).fetchall())
         made = self.connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", called).fetchall()
         if made != [(self._statement(name, kinds),)] or not set(kinds.values()) <= set(_SQLITE):
-            raise _not_as_written(name)
+            raise _not_as_written(name, "it was made, or changed, by another statement")
         taken = {column.lower() for column in kinds}
         number = next((name for name in ("rowid", "_rowid_", "oid") if name not in taken), "NULL")
         cursor = self.connection.execute(f"SELECT {number}, * FROM {self._place(name)} ORDER BY 1")  # noqa: S608
@@ -288,8 +294,9 @@ class _SQLite(Database):
             self.connection.execute(f"DROP TABLE {self._place(name)}")
 
 
-def _not_as_written(name: str) -> GuaranteeError:
-    return GuaranteeError(Problem(f"table {name!r}", "is not a table as a release has it"))
+def _not_as_written(name: str, why: str) -> GuaranteeError:
+    what = f"is not a table as a release has it: {why}"
+    return GuaranteeError(Problem(f"table {name!r}", what, "undo that, or write the release again"))
 
 
 def _text(name: str) -> str:
