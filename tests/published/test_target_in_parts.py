@@ -14,8 +14,8 @@ from shoal.errors import GuaranteeError, ParameterError, SourceError
 from shoal.progress import SILENT
 from shoal.published.stored import check_back as check_in
 from shoal.published.stored import check_database, write_to_database
-from shoal.release import target as targets
-from shoal.release.target import opened
+from shoal.release.databases import sqlite
+from shoal.release.databases.opening import opened
 from shoal.table.sources import Source
 from support import postgres
 from support.in_parts import BLOCKS, people
@@ -72,7 +72,7 @@ def names_in(uri: str) -> list[str]:
 
 
 def test_it_comes_back_as_it_was(uri, release, monkeypatch):
-    monkeypatch.setattr(targets, "PIECE_ROWS", 500)  # parts begin and end within pieces
+    monkeypatch.setattr(sqlite, "PIECE_ROWS", 500)  # parts begin and end within pieces
     release.write_database(uri, "people")
     back = shoal.read_release(shoal.Target(uri, "people"))
     assert back.manifest == release.manifest.without_files() != release.manifest

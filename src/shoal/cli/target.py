@@ -10,8 +10,8 @@ from shoal.errors import ParameterError, Problem, Problems, SourceError
 
 def check_target(recipe: Any, out: Path, *, overwrite: bool) -> None:
     """Refuse a target that is taken, or cannot be written, before any work starts."""
+    from shoal.release.databases.opening import check_free, opened
     from shoal.release.receipt import receipt_path
-    from shoal.release.target import check_free, opened
 
     problems = Problems()
     if recipe.sensitive:

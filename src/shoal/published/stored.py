@@ -17,8 +17,10 @@ from shoal.published.parts import check_parts_directory, read_parts
 from shoal.published.reading import Checked, check_figures
 from shoal.published.stored_parts import laid_out, write_parts
 from shoal.release.column_types import typed_table
+from shoal.release.databases.base import Database
+from shoal.release.databases.opening import check_free, listed_manifest, opened, write_tables
 from shoal.release.manifest import Manifest
-from shoal.release.target import Database, Target, check_free, listed_manifest, opened, write_tables
+from shoal.release.target import Target
 
 
 @contextmanager

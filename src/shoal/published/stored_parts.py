@@ -22,9 +22,9 @@ from shoal.check.row_order import in_order
 from shoal.disk.trouble import is_environment, unwritable
 from shoal.errors import GuaranteeError, Problem, Problems
 from shoal.release.column_types import TRUTH, column_sorts
+from shoal.release.databases.base import MANIFEST, Database
 from shoal.release.manifest import Layout, Manifest
 from shoal.release.parquet_writing import write_parquet
-from shoal.release.target import MANIFEST, Database
 
 TABLE = "table"
 

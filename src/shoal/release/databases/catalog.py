@@ -1,12 +1,10 @@
-"""What the catalog of a database says of a release: whether it has tables as Shoal makes them, and nothing else.
+"""What the catalog of PostgreSQL says of a release: whether it has tables as Shoal makes them, and nothing else.
 
 A database keeps much beside rows: comments, indexes with conditions, triggers with arguments, types with labels. A
 reader of the rows would see none of it. Rights are not looked at: who may read a release, its holder decides.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 LISTED = "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname ="
 """Tables of PostgreSQL, by their schema."""
@@ -58,9 +56,3 @@ WHERE classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass AND objoid = n.o
 OR EXISTS (SELECT 1 FROM pg_catalog.pg_seclabel
 WHERE classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass AND objoid = n.oid))"""
 """What is in a schema of PostgreSQL and no table: functions, types, collations, statistics; and what is said of it."""
-
-
-def attached(connection: Any, begin: str) -> bool:
-    """Whether a database of SQLite has indexes or triggers of tables that begin so, or called so themselves."""
-    found = connection.execute("SELECT name, tbl_name FROM sqlite_master WHERE type NOT IN ('table', 'view')")
-    return any(name.lower().startswith(begin) for both in found.fetchall() for name in both)
