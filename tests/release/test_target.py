@@ -235,6 +235,8 @@ def test_what_belongs_to_tables_of_sqlite_is_refused(tmp_path, statements, text)
 NO_TABLE = "'table': is not a table as a release has it: {}; undo that"
 FUNCTION = "CREATE FUNCTION {}.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'"
 HELD = 'people."table"'
+ADDED = f"ALTER TABLE {HELD} ADD COLUMN more text DEFAULT 'a secret'"
+SOME_ROWS = "a publication shows some of its rows or columns"
 
 
 @pytest.mark.parametrize(
@@ -266,14 +268,22 @@ HELD = 'people."table"'
         ([f"ALTER TABLE {HELD} SET (fillfactor = 77)"], NO_TABLE.format("it has options")),
         ([f"ALTER TABLE {HELD} ALTER COLUMN age SET (n_distinct = 12345)"], NO_TABLE.format("a column has options")),
         (
-            [f"ALTER TABLE {HELD} ADD COLUMN more text DEFAULT 'a secret'", f"ALTER TABLE {HELD} DROP COLUMN more"],
+            [ADDED, f"ALTER TABLE {HELD} DROP COLUMN more"],
             NO_TABLE.format("a column was dropped"),
         ),
+        (
+            [ADDED, f"ALTER TABLE {HELD} ALTER COLUMN more DROP DEFAULT"],
+            NO_TABLE.format("a column was added with a default"),
+        ),
+        ([f"CREATE POLICY message ON {HELD} USING (age = 'a secret')"], NO_TABLE.format("it has policies")),
+        ([f"CREATE PUBLICATION message FOR TABLE {HELD} WHERE (age = 'a secret')"], NO_TABLE.format(SOME_ROWS)),
+        ([f"CREATE PUBLICATION message FOR TABLE {HELD} (age)"], NO_TABLE.format(SOME_ROWS)),
         ([f"ALTER TABLE {HELD} SET UNLOGGED"], NO_TABLE.format("it is not logged")),
     ],
     ids=[
         "comment", "comment-of-column", "comment-of-schema", "index", "trigger", "function", "enum", "domain",
-        "composite", "statistics", "collation", "option", "option-of-column", "dropped-column", "unlogged",
+        "composite", "statistics", "collation", "option", "option-of-column", "dropped-column", "column-default",
+        "policy", "publication-of-rows", "publication-of-columns", "unlogged",
     ],
 )  # fmt: skip
 def test_what_postgresql_holds_beside_the_cells_is_refused(servers, statements, text):
@@ -292,6 +302,7 @@ def test_rights_of_readers_are_no_part_of_a_release(servers):
         uri,
         "GRANT USAGE ON SCHEMA people TO PUBLIC",
         f"GRANT SELECT ON {HELD} TO PUBLIC",
+        f"CREATE PUBLICATION copies FOR TABLE {HELD}",
         "ALTER DEFAULT PRIVILEGES IN SCHEMA people GRANT SELECT ON TABLES TO PUBLIC",
     )
     assert check_database(shoal.Target(uri, "people"))[0].k == 4

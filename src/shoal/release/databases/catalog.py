@@ -14,6 +14,10 @@ _SAID = """EXISTS (SELECT 1 FROM pg_catalog.{}
 WHERE classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND objoid = c.oid)"""
 _COLUMN = """EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 WHERE a.attrelid = c.oid AND a.attnum > 0 AND ({}))"""
+_SOME_OF_IT = (
+    "coalesce(pg_catalog.to_jsonb(p) ->> 'prqual', pg_catalog.to_jsonb(p) ->> 'prattrs') IS NOT NULL AND prrelid"
+)
+"""As text, since servers before PostgreSQL 15 have no such columns."""
 _TYPE = "pg_catalog.format_type(a.atttypid, a.atttypmod)"
 
 ODDITIES = {
@@ -21,7 +25,7 @@ ODDITIES = {
     "it is not logged": "c.relpersistence <> 'p'",
     "it is made after a type": "c.reloftype <> 0",
     "it has options": "c.reloptions IS NOT NULL",
-    "it has policies": "c.relrowsecurity",
+    "it has policies": f"c.relrowsecurity OR {_OF.format('pg_policy', 'polrelid')}",
     "it has rules": "c.relhasrules",
     "it inherits, or is inherited from": "EXISTS (SELECT 1 FROM pg_catalog.pg_inherits "
     "WHERE c.oid IN (inhparent, inhrelid))",
@@ -29,10 +33,12 @@ ODDITIES = {
     "it has indexes": _OF.format("pg_index", "indrelid"),
     "it has triggers": _OF.format("pg_trigger", "tgrelid"),
     "it has statistics": _OF.format("pg_statistic_ext", "stxrelid"),
+    "a publication shows some of its rows or columns": _OF.format("pg_publication_rel p", _SOME_OF_IT),
     "it has comments": _SAID.format("pg_description"),
     "it has security labels": _SAID.format("pg_seclabel"),
     "a column was dropped": _COLUMN.format("a.attisdropped"),
     "a column has a default": _COLUMN.format("a.atthasdef AND NOT a.attisdropped"),
+    "a column was added with a default": _COLUMN.format("a.atthasmissing AND NOT a.attisdropped"),
     "a column must not be null": _COLUMN.format("a.attnotnull AND NOT a.attisdropped"),
     "a column has options": _COLUMN.format("a.attoptions IS NOT NULL"),
     "a column has another collation": _COLUMN.format("a.attcollation <> t.typcollation"),
