@@ -8,9 +8,11 @@ tree, in the smallest unsigned type that fits.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +20,10 @@ import polars as pl
 
 from shoal.kernels.cluster.trees import Forest
 from shoal.machine.threads import side_by_side
-from shoal.table.hierarchy.tree import TreeArrays
+from shoal.table.hierarchy.tree import Hierarchy, TreeArrays
 from shoal.table.numbering import are_few
 from shoal.table.prepare import Table
-from shoal.table.schema import Kind, Nominal, Ordinal
+from shoal.table.schema import Kind, Nominal, Numeric, Ordinal
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -119,60 +121,51 @@ class Collapsed:
 
 def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
     """Turn the quasi-identifiers of a table, or the columns given with their kinds, into arrays."""
-    lines: list[Floats] = []
-    spans: list[float] = []
-    codes: list[npt.NDArray[np.integer]] = []
-    trees: list[TreeArrays] = []
-    is_tree, slot = [], []
     kinds = table.quasi if kinds is None else kinds
-    numbers = _numbers(table, kinds)
-    for name, kind in kinds.items():
-        is_tree.append(isinstance(kind, Nominal))
-        if isinstance(kind, Nominal):
-            hierarchy = table.hierarchy(name)
-            assert hierarchy is not None  # noqa: S101  a nominal column always has a tree
-            slot.append(len(trees))
-            trees.append(hierarchy.arrays)
-            codes.append(numbers[name])
-            continue
-        slot.append(len(lines))
-        if isinstance(kind, Ordinal):
-            line = numbers[name].astype(np.float64)
-            line[line < 0] = np.nan
-            spans.append(float(len(kind.order) - 1))
-        else:
-            line = table.frame[name].cast(pl.Float64).to_numpy().copy()
-            spans.append(table.span(name))
-        lines.append(line)
-    n_rows = table.n_rows
+    trees = {name: _tree_of(table, name) for name, kind in kinds.items() if isinstance(kind, Nominal)}
+    straight = [name for name in kinds if name not in trees]
+    lines = np.empty((len(straight), table.n_rows))
+    codes = np.empty((len(trees), table.n_rows), dtype=np.uint32)
+    room: dict[str, npt.NDArray[Any]] = dict(zip([*straight, *trees], [*lines, *codes], strict=True))
+    slot = {name: place for names in (straight, trees) for place, name in enumerate(names)}
+    numbers = {name: _numbers(kinds[name], trees.get(name)) for name in kinds if not isinstance(kinds[name], Numeric)}
+    coded = table.coded(numbers)
+
+    def fill(name: str) -> None:
+        if name not in numbers:
+            room[name][:] = table.frame[name].cast(pl.Float64).to_numpy()
+            return
+        number, missing = numbers[name]
+        shown = [number[one] for one in coded[name].values.cast(pl.String).to_list()]
+        known = np.array([*shown, missing], dtype=room[name].dtype)
+        known.take(coded[name].codes, out=room[name], mode="clip")  # all are within; to raise, it would copy them first
+
+    deque(side_by_side(fill, kinds, table.n_rows * len(kinds)), maxlen=0)
     return Encoded(
         tuple(kinds),
-        np.array(is_tree, dtype=bool),
-        np.array(slot, dtype=np.int64),
-        np.ascontiguousarray(np.stack(lines)) if lines else np.zeros((0, n_rows)),
-        np.array(spans, dtype=np.float64),
-        np.stack(codes).astype(np.uint32, copy=False) if codes else np.zeros((0, n_rows), dtype=np.uint32),
-        tuple(trees),
+        np.array([name in trees for name in kinds], dtype=bool),
+        np.array([slot[name] for name in kinds], dtype=np.int64),
+        lines,
+        np.array([_span(table, name, kinds[name]) for name in straight], dtype=np.float64),
+        codes,
+        tuple(tree.arrays for tree in trees.values()),
     )
 
 
-def _numbers(table: Table, kinds: Mapping[str, Kind]) -> dict[str, npt.NDArray[np.integer]]:
-    """Every cell of nominal columns as its node, and of ordinal columns as its rank, -1 where it is missing."""
-    code_of: dict[str, Mapping[str, int]] = {}
-    missing: dict[str, int] = {}
-    for name, kind in kinds.items():
-        if isinstance(kind, Ordinal):
-            code_of[name], missing[name] = kind.ranks, -1
-        elif isinstance(kind, Nominal):
-            hierarchy = table.hierarchy(name)
-            assert hierarchy is not None  # noqa: S101  a nominal column always has a tree
-            code_of[name], missing[name] = hierarchy.node_of, hierarchy.arrays.missing
-    coded = table.coded(code_of)
+def _tree_of(table: Table, name: str) -> Hierarchy:
+    tree = table.hierarchy(name)
+    assert tree is not None  # noqa: S101  a nominal column always has a tree
+    return tree
 
-    def numbered(name: str) -> npt.NDArray[np.integer]:
-        known = [code_of[name][one] for one in coded[name].values.cast(pl.String).to_list()]
-        dtype: type[np.integer] = np.int64 if missing[name] < 0 else np.uint32
-        found: npt.NDArray[np.integer] = np.array([*known, missing[name]], dtype=dtype).take(coded[name].codes)
-        return found
 
-    return dict(zip(code_of, side_by_side(numbered, code_of, table.n_rows * len(code_of)), strict=True))
+def _span(table: Table, name: str, kind: Kind) -> float:
+    """What differences in a column are divided by."""
+    return float(len(kind.order) - 1) if isinstance(kind, Ordinal) else table.span(name)
+
+
+def _numbers(kind: Kind, tree: Hierarchy | None) -> tuple[Mapping[str, int], float]:
+    """The node of each text of a nominal column, or the rank of each of an ordinal one; and what is missing."""
+    if tree is not None:
+        return tree.node_of, tree.arrays.missing
+    assert isinstance(kind, Ordinal)  # noqa: S101  numbers are what they are
+    return kind.ranks, np.nan
