@@ -354,6 +354,29 @@ def test_who_may_not_write_is_told_what_to_ask_for(servers):
         SourceError, match=r"may not read this .SQLSTATE 42501.; ask for the right to: USAGE of the sche"
     ):
         check_database(shoal.Target(visitor, "people"))
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [("day", "infinity"), ("day", "5874897-01-01"), ("at", "infinity"), ("at", "-infinity"), ("at", "294276-01-01")],
+)
+def test_days_that_only_postgresql_has_are_refused(servers, column, cell):
+    uri = servers()
+    day = pl.date(2020, 1, pl.col("age"))
+    frame = pl.DataFrame({"age": [1, 2, 3, 4]}).with_columns(day.alias("day"), day.dt.combine(pl.time(7)).alias("at"))
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, neutral=["day", "at"])
+    shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1).write_database(uri, "people")
+    execute(uri, f"UPDATE {HELD} SET {column} = '{cell}' WHERE {column} = (SELECT min({column}) FROM {HELD})")
+    with pytest.raises(GuaranteeError, match="it has cells that no release has, such as an infinite day"):
+        check_database(shoal.Target(uri, "people"))
+    with pytest.raises(SourceError, match=f"column '{column}': has days that cannot be read.*{column}::text"):
+        shoal.read(shoal.Source(uri=uri, table="people.table"))
+
+
+def test_a_scheme_in_capitals_reaches_the_server(servers):
+    uri = servers().replace("postgresql://", "PostgreSQL://")
+    release_of().write_database(uri, "people")
+    assert check_database(shoal.Target(uri, "people"))[0].k == 4
+
+
     execute(uri, "ALTER ROLE visitor SET default_transaction_read_only = on")
     with pytest.raises(SourceError, match="the server or the user only reads"):
         release_of().write_database(visitor, "others")
