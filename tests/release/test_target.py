@@ -282,8 +282,10 @@ SOME_ROWS = "a publication shows some of its rows or columns"
     ],
     ids=[
         "comment", "comment-of-column", "comment-of-schema", "index", "trigger", "function", "enum", "domain",
+OTHERWISE = "a column is stored in another way"
         "composite", "statistics", "collation", "option", "option-of-column", "dropped-column", "column-default",
-        "policy", "publication-of-rows", "publication-of-columns", "unlogged",
+        "policy", "publication-of-rows", "publication-of-columns", "unlogged", "forced-policy", "identity",
+        "option-of-long-texts", "storage", "compression", "target", "comment-of-rows", "comment-of-arrays",
     ],
 )  # fmt: skip
 def test_what_postgresql_holds_beside_the_cells_is_refused(servers, statements, text):
@@ -325,6 +327,17 @@ def test_who_only_reads_needs_no_right_to_write_and_makes_nothing(tmp_path):
     path = tmp_path / "releases.db"
     release_of().write_database(f"sqlite:///{path}", "people")
     with pytest.raises(SourceError):
+        ([f"ALTER TABLE {HELD} FORCE ROW LEVEL SECURITY"], NO_TABLE.format("it has policies")),
+        ([f"ALTER TABLE {HELD} REPLICA IDENTITY FULL"], NO_TABLE.format("it is replicated in another way")),
+        ([f"ALTER TABLE {HELD} SET (toast.autovacuum_vacuum_threshold = 77)"], NO_TABLE.format("it has options")),
+        ([f"ALTER TABLE {HELD} ALTER COLUMN age SET STORAGE EXTERNAL"], NO_TABLE.format(OTHERWISE)),
+        ([f"ALTER TABLE {HELD} ALTER COLUMN age SET COMPRESSION pglz"], NO_TABLE.format(OTHERWISE)),
+        (
+            [f"ALTER TABLE {HELD} ALTER COLUMN age SET STATISTICS 7777"],
+            NO_TABLE.format("a column has a statistics target"),
+        ),
+        ([f"COMMENT ON TYPE {HELD} IS 'a secret'"], NO_TABLE.format("the type of its rows has comments")),
+        (["COMMENT ON TYPE people._table IS 'a secret'"], NO_TABLE.format("the type of its rows has comments")),
         check_database(shoal.Target(f"sqlite:///{tmp_path}/other.db", "people"))
     assert [one.name for one in tmp_path.iterdir()] == ["releases.db"]
     writer = sqlite3.connect(path, isolation_level=None)
