@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -176,6 +177,7 @@ def test_a_view_in_place_of_a_table_is_refused(uri):
     [
         (["UPDATE people__table SET income = 'a secret' WHERE rowid = 1"], "cells of another type"),
         (["UPDATE people__table SET income = x'00ff' WHERE rowid = 1"], "cells of another type"),
+        (["UPDATE people__table SET disease = CAST(x'ff' AS TEXT) WHERE rowid = 1"], "cells of another type"),
         (["UPDATE people__table SET rowid = 900 WHERE rowid = 200"], "rows with other numbers"),
         (
             [
@@ -188,7 +190,7 @@ def test_a_view_in_place_of_a_table_is_refused(uri):
         (["ALTER TABLE people__table ADD COLUMN more TEXT DEFAULT 'a message'"], "not a table as a release"),
         (["ALTER TABLE people__table ADD COLUMN more TEXT AS ('a message') VIRTUAL"], "not a table as a release"),
     ],
-    ids=["text", "bytes", "numbers", "order", "column", "generated"],
+    ids=["text", "bytes", "no-text", "numbers", "order", "column", "generated"],
 )
 def test_what_sqlite_holds_beside_the_cells_is_refused(tmp_path, statements, text):
     refused_once_changed(tmp_path, statements, text)
@@ -203,6 +205,49 @@ def refused_once_changed(tmp_path, statements, text) -> str:
         check_database(shoal.Target(uri, "people"))
     assert "secret" not in str(caught.value)
     return uri
+
+
+@pytest.mark.parametrize("cell", ["x'31'", "31"], ids=["bytes", "number"])
+def test_cells_that_only_read_like_texts_are_refused(tmp_path, cell):
+    """One bit each: a text of digits, bytes that are shown so, or a number that came before the type of its column."""
+    frame = pl.DataFrame({"age": [1, 2, 3, 4], "ward": ["31", "31", "7b", "7b"]})
+    path, schema = tmp_path / "wards.db", shoal.Schema(quasi={"age": shoal.Numeric()}, neutral=["ward"])
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1)
+    release.write_database(f"sqlite:///{path}", "people")
+    for before, after in (('"ward" TEXT', '"ward" BLOB'), ('"ward" BLOB', '"ward" TEXT')):
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            if before.endswith("BLOB"):
+                connection.execute(f"UPDATE people__table SET ward = {cell} WHERE ward = '31'")
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute("UPDATE sqlite_master SET sql = replace(sql, ?, ?)", (before, after))
+    with pytest.raises(GuaranteeError, match="cells of another type than their columns"):
+        check_database(shoal.Target(f"sqlite:///{path}", "people"))
+
+
+def test_names_in_sqlite_that_are_no_text_are_told_as_damage(tmp_path):
+    uri = f"sqlite:///{tmp_path}/releases.db"
+    release_of().write_database(uri, "people")
+    renamed = "UPDATE sqlite_master SET name = CAST(x'ff' AS TEXT) WHERE name = 'people__manifest'"
+    execute(uri, "PRAGMA writable_schema = ON", renamed)
+    with pytest.raises(SourceError, match="is not an SQLite database, or is damaged"):
+        check_database(shoal.Target(uri, "people"))
+
+
+def test_a_writer_of_sqlite_that_stopped_is_told(tmp_path):
+    """Its journal undoes what it began, which takes the right to write."""
+    path = tmp_path / "releases.db"
+    release_of().write_database(f"sqlite:///{path}", "people")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN")
+        connection.execute("CREATE TABLE other (a TEXT)")
+        connection.executemany("INSERT INTO other VALUES (?)", [("x" * 900,)] * 100)
+        left = {one: one.read_bytes() for one in tmp_path.iterdir()}
+        connection.execute("ROLLBACK")
+    for one, content in left.items():
+        one.write_bytes(content)
+    with pytest.raises(SourceError, match="a program stopped while it was writing there; open it once with a program"):
+        check_database(shoal.Target(f"sqlite:///{path}", "people"))
 
 
 MORE = "has more than tables"
@@ -221,9 +266,10 @@ MORE = "has more than tables"
             ],
             MORE,
         ),
+        (["ANALYZE people__table", "UPDATE sqlite_stat1 SET stat = 'a secret'"], MORE),
         (["CREATE TABLE People__extra (a TEXT)"], "other tables than the manifest lists"),
     ],
-    ids=["index", "index-in-capitals", "trigger", "trigger-by-name", "table-in-capitals"],
+    ids=["index", "index-in-capitals", "trigger", "trigger-by-name", "statistics", "table-in-capitals"],
 )
 def test_what_belongs_to_tables_of_sqlite_is_refused(tmp_path, statements, text):
     uri = refused_once_changed(tmp_path, statements, text)
@@ -236,6 +282,7 @@ NO_TABLE = "'table': is not a table as a release has it: {}; undo that"
 FUNCTION = "CREATE FUNCTION {}.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'"
 HELD = 'people."table"'
 ADDED = f"ALTER TABLE {HELD} ADD COLUMN more text DEFAULT 'a secret'"
+OTHERWISE = "a column is stored in another way"
 SOME_ROWS = "a publication shows some of its rows or columns"
 
 
@@ -279,11 +326,23 @@ SOME_ROWS = "a publication shows some of its rows or columns"
         ([f"CREATE PUBLICATION message FOR TABLE {HELD} WHERE (age = 'a secret')"], NO_TABLE.format(SOME_ROWS)),
         ([f"CREATE PUBLICATION message FOR TABLE {HELD} (age)"], NO_TABLE.format(SOME_ROWS)),
         ([f"ALTER TABLE {HELD} SET UNLOGGED"], NO_TABLE.format("it is not logged")),
+        ([f"ALTER TABLE {HELD} FORCE ROW LEVEL SECURITY"], NO_TABLE.format("it has policies")),
+        ([f"ALTER TABLE {HELD} REPLICA IDENTITY FULL"], NO_TABLE.format("it is replicated in another way")),
+        ([f"ALTER TABLE {HELD} SET (toast.autovacuum_vacuum_threshold = 77)"], NO_TABLE.format("it has options")),
+        ([f"ALTER TABLE {HELD} ALTER COLUMN age SET STORAGE EXTERNAL"], NO_TABLE.format(OTHERWISE)),
+        ([f"ALTER TABLE {HELD} ALTER COLUMN age SET COMPRESSION pglz"], NO_TABLE.format(OTHERWISE)),
+        (
+            [f"ALTER TABLE {HELD} ALTER COLUMN age SET STATISTICS 7777"],
+            NO_TABLE.format("a column has a statistics target"),
+        ),
+        ([f"COMMENT ON TYPE {HELD} IS 'a secret'"], NO_TABLE.format("the type of its rows has comments")),
+        (["COMMENT ON TYPE people._table IS 'a secret'"], NO_TABLE.format("the type of its rows has comments")),
     ],
     ids=[
         "comment", "comment-of-column", "comment-of-schema", "index", "trigger", "function", "enum", "domain",
         "composite", "statistics", "collation", "option", "option-of-column", "dropped-column", "column-default",
-        "policy", "publication-of-rows", "publication-of-columns", "unlogged",
+        "policy", "publication-of-rows", "publication-of-columns", "unlogged", "forced-policy", "identity",
+        "option-of-long-texts", "storage", "compression", "target", "comment-of-rows", "comment-of-arrays",
     ],
 )  # fmt: skip
 def test_what_postgresql_holds_beside_the_cells_is_refused(servers, statements, text):
@@ -293,6 +352,29 @@ def test_what_postgresql_holds_beside_the_cells_is_refused(servers, statements, 
     with pytest.raises(GuaranteeError, match=text) as caught:
         check_database(shoal.Target(uri, "people"))
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [("day", "infinity"), ("day", "5874897-01-01"), ("at", "infinity"), ("at", "-infinity"), ("at", "294276-01-01")],
+)
+def test_days_that_only_postgresql_has_are_refused(servers, column, cell):
+    uri = servers()
+    day = pl.date(2020, 1, pl.col("age"))
+    frame = pl.DataFrame({"age": [1, 2, 3, 4]}).with_columns(day.alias("day"), day.dt.combine(pl.time(7)).alias("at"))
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, neutral=["day", "at"])
+    shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1).write_database(uri, "people")
+    execute(uri, f"UPDATE {HELD} SET {column} = '{cell}' WHERE {column} = (SELECT min({column}) FROM {HELD})")
+    with pytest.raises(GuaranteeError, match="it has cells that no release has, such as an infinite day"):
+        check_database(shoal.Target(uri, "people"))
+    with pytest.raises(SourceError, match=f"column '{column}': has days that cannot be read.*{column}::text"):
+        shoal.read(shoal.Source(uri=uri, table="people.table"))
+
+
+def test_a_scheme_in_capitals_reaches_the_server(servers):
+    uri = servers().replace("postgresql://", "PostgreSQL://")
+    release_of().write_database(uri, "people")
+    assert check_database(shoal.Target(uri, "people"))[0].k == 4
 
 
 def test_rights_of_readers_are_no_part_of_a_release(servers):
@@ -379,7 +461,8 @@ def test_a_release_that_somebody_uses_is_not_waited_for_without_end(servers):
 def test_a_target_that_cannot_be_is_told_by_the_flags_of_the_command():
     found = CliRunner().invoke(app, ["verify", "mysql://ann:secretword@h/x", "--release", "People", "--key", "k"])
     said = str(found.exception)
-    assert "mysql://ann:***@h/x: is not the address of a database" in said
+    assert "RELEASE: is not the address of a database" in said
+    assert "secretword" not in said
     assert "--release: needs a name of small letters" in said
     assert "--key: is for a release directory: releases with aliases" in said
     assert "Target(" not in said

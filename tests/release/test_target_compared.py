@@ -162,7 +162,15 @@ def test_a_database_needs_the_name_of_a_release(call, command):
     assert "postgresql://ann:***@h/x: is the address of a database, not a release directory" in " ".join(told.split())
     assert "give --release NAME" in told
     status, _, told = call(command, "release", "--release", "people")
-    assert (status, "release: is not the address of a database" in " ".join(told.split())) == (2, True)
+    assert (status, "RELEASE: is not the address of a database" in " ".join(told.split())) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["measure", "report", "verify"])
+@pytest.mark.parametrize("given", ["ann:secretword@h/x", "postgresql:ann:secretword@h/x", "postgresq://a:secretword@h"])
+def test_a_password_in_what_is_no_address_is_not_repeated(call, command, given):
+    status, out, told = call(command, given, "--release", "visits")
+    assert (status, "secretword" in out + told) == (2, False)
+    assert "RELEASE: is not the address of a database, which --release is for; begin it" in " ".join(told.split())
 
 
 def test_what_is_not_for_it_is_said_at_once(call):

@@ -37,13 +37,16 @@ def place_of(given: str, name: str | None) -> Path | Target:
 
 
 def note_database(uri: str, name: str, problems: Problems) -> None:
-    """Note what is no database, and what cannot be the name of a release in one."""
+    """Note what is no database, and what cannot be the name of a release in one.
+
+    What is no database is not repeated: with a slash too few, nobody can tell where in it a password is.
+    """
     from shoal.release.target import Target
     from shoal.table.sources.source import SCHEMES, kind_of_uri
 
     if kind_of_uri(uri) is None:
         what = "is not the address of a database, which --release is for"
-        problems.add(uri, what, f"begin it with one of {', '.join(SCHEMES)}, or leave --release out")
+        problems.add("RELEASE", what, f"begin it with one of {', '.join(SCHEMES)}, or leave --release out")
     if complaint := next(one for one in Target.parameters() if one.name == "release").bound.complaint(name):
         problems.add("--release", complaint)
 

@@ -59,7 +59,9 @@ def listed_manifest(database: Database) -> Manifest:
     if set(database.tables()) != listed:
         problems.add(where, "has other tables than the manifest lists")
     if database.has_others():
-        problems.add(where, "has more than tables: indexes, triggers, functions, types or a comment", "remove them")
+        problems.add(
+            where, "has more than tables: indexes, triggers, statistics, functions, types or a comment", "remove them"
+        )
     if manifest.names_files():
         problems.add(MANIFEST, "names files, which a release in a database does not have")
     problems.raise_if_any(GuaranteeError)

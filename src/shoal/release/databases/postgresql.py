@@ -68,7 +68,10 @@ class PostgreSQL(Database):
             found = cursor.fetch_record_batch()
             yield frame_of(found.schema.empty_table())
             for batch in found:
-                yield frame_of(pa.Table.from_batches([batch]))
+                try:
+                    yield frame_of(pa.Table.from_batches([batch]))
+                except SourceError:
+                    raise not_as_written(name, "it has cells that no release has, such as an infinite day") from None
 
     def _check_plain(self, name: str) -> None:
         """Refuse what is no table as a release has it, and say why."""

@@ -61,6 +61,8 @@ _ENDED = ("57P01", "57P02", "57P03")
 """What a server says that ends a connection."""
 _LOST = ("closed the connection", "no connection to the server")
 _EXACT = 2.0**53
+_FARTHEST = 95_000_000
+"""Days before and after 1970 that Polars can show, some 260,000 years; PostgreSQL has later ones, and infinity."""
 
 
 def read_postgresql(source: Source) -> pl.DataFrame:
@@ -84,8 +86,9 @@ def read_postgresql(source: Source) -> pl.DataFrame:
 def connected(uri: str) -> Any:
     """A connection in a transaction."""
     adbc = driver("postgresql")
+    scheme, mark, rest = uri.partition("://")
     try:
-        connection = adbc.connect(uri)
+        connection = adbc.connect(f"{scheme.lower()}{mark}{rest}")  # the driver takes no other letters
     except Exception:  # the message may hold the uri
         fix = "check server, port, database, user and password of the uri (reserved characters percent-encoded)"
         raise SourceError(Problem(_WHERE, "cannot connect", fix)) from None
@@ -154,11 +157,25 @@ def frame_of(table: Any) -> pl.DataFrame:
             cast = "numeric" if of_server == "money" else "text"
             fix = f"read it by a query that casts it: {field.name}::{cast}"
             problems.add(f"{_WHERE}, column {field.name!r}", f"has the type {of_server}, which cannot be read", fix)
-        else:
-            series = pl.Series(field.name, column if storage is None else column.cast(storage))
-            columns.append(_as_meant(series, of_server))
+            continue
+        series = pl.Series(field.name, column if storage is None else column.cast(storage))
+        if _beyond(series):
+            fix = f"read it by a query that casts it: {field.name}::text"
+            problems.add(f"{_WHERE}, column {field.name!r}", "has days that cannot be read, such as infinity", fix)
+        columns.append(_as_meant(series, of_server))
     problems.raise_if_any(SourceError)
     return pl.DataFrame(columns).rechunk()
+
+
+def _beyond(series: pl.Series) -> bool:
+    """Whether a column has days, or instants, that Polars cannot show."""
+    if series.dtype == pl.Date:
+        days = series.to_physical()
+    elif isinstance(series.dtype, pl.Datetime):
+        days = series.dt.cast_time_unit("us").to_physical() // 86_400_000_000
+    else:
+        return False
+    return bool((~days.is_between(-_FARTHEST, _FARTHEST)).any())
 
 
 def _as_meant(series: pl.Series, of_server: str) -> pl.Series:

@@ -228,6 +228,9 @@ def reading_of(error: Exception) -> tuple[str, str]:
         return "is locked by another program", "try again later"
     if code.startswith(("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR", "SQLITE_AUTH")):
         return "cannot be opened", "check its permissions"
+    if code in ("SQLITE_READONLY_ROLLBACK", "SQLITE_READONLY_RECOVERY"):
+        fix = "open it once with a program that may write there, which undoes what was not finished"
+        return "a program stopped while it was writing there", fix
     if code.startswith("SQLITE_READONLY"):
         return "the query would change the database, which is opened for reading only", "give a SELECT"
     if code.startswith("SQLITE_ERROR"):
