@@ -80,6 +80,13 @@ def test_the_receipt_adds_figures_and_is_bound_to_release_and_input(place, call)
     status, out, _ = call("verify", "release", *receipt, "--original", "recipe.toml")
     assert (status, "receipt   belongs to this release; and so does the input" in out) == (0, True)
 
+    (place / "release.receipt.json").rename(place / "kept.json")
+    status, out, _ = call("verify", "release", "--original", "recipe.toml", "--json")
+    assert (status, json.loads(out)) == (0, plain | {"receipt": None, "input": None})
+    status, out, _ = call("verify", "release", "--original", "recipe.toml")
+    assert (status, "input     is taken for that of the release; only a receipt tells" in out) == (0, True)
+    (place / "kept.json").rename(place / "release.receipt.json")
+
     (place / "people.csv").write_text(TABLE.replace(f"{CANARY}3,", f"{CANARY}33,"))  # not even a published column
     for options in (receipt, ()):  # which is beside the release
         status, out, err = call("verify", "release", *options, "--original", "recipe.toml")

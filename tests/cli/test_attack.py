@@ -105,6 +105,16 @@ def test_tables_from_outside(place, call):
     assert {"membership", "inference", "intersection"} <= {attack for attack, _ in outcomes(out)}
 
 
+def test_the_receipt_beside_a_release_tells_another_input(place, call):
+    PEOPLE.with_columns(name=pl.Series(["a", "b", "x", "d", "e", "f"])).write_csv("people.csv")  # not published
+    status, out, told = call("attack", "release", "--original", "recipe.toml")
+    assert (status, out) == (1, "")
+    assert "original: is not the input of the release: its content differs from what the receipt notes" in told
+    (place / "release.receipt.json").unlink()
+    status, _, told = call("attack", "release", "--original", "recipe.toml")
+    assert status == 0, told
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     ([], "--original: is needed"),
     (["--original", "recipe.toml", "-a", "linkin"], "did you mean 'linking'"),

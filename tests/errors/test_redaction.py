@@ -55,6 +55,14 @@ def test_the_password_of_an_address(scheme, user, secret, host, end, text):
         assert redacted(shown) == shown
 
 
+@pytest.mark.parametrize("address", ["postgresql:app:{}@db", "Postgres:{}@db", "postgresql+psycopg:a:{}@x@db"])
+def test_an_address_without_slashes(address):
+    shown = redacted(f"'{address.format(CANARY)}': does not exist")
+    assert CANARY not in shown
+    assert shown.endswith(f":{HIDDEN}@db': does not exist")
+    assert redacted("postgresql:${PASSWORD}@db and me@example.org") == "postgresql:${PASSWORD}@db and me@example.org"
+
+
 @given(schemes, users, hosts, ends, around)
 @example("postgresql", "", "db:5432", "", "{}: there is no such file; looked in /tmp")
 @example("postgresql", "app@server", "db:5432", "", "<{}>")

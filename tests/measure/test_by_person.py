@@ -73,5 +73,5 @@ def test_the_command_writes_a_file_of_the_holder(call, tmp_path):
         [*given, "--by-person", str(tmp_path / "b.csv"), "-m", "ncp"],
     ):
         status, _, told = call("measure", str(tmp_path / "r"), *wrong)
-        assert (status, "Traceback" in told) == (2, False)
+        assert (status, "Traceback" in told, "--overwrite" in told) == (2, False, False)
     assert not (tmp_path / "b.csv").exists()

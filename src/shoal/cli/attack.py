@@ -56,7 +56,10 @@ def attack(
         str | None, typer.Option(help="Columns that say whose row it is, such as id; else every row is a person.")
     ] = None,
     receipt: Annotated[
-        Path | None, typer.Option(help="The receipt, to be sure that the input is the one of the release.")
+        Path | None,
+        typer.Option(
+            help="The receipt, by which the input is known to be that of the release; else the one beside it."
+        ),
     ] = None,
     key: Annotated[Path | None, typer.Option(help="The key file, for columns with aliases or grades.")] = None,
     passphrase_file: PassphraseFile = None,
@@ -72,7 +75,7 @@ def attack(
     from shoal.cli import show
     from shoal.cli.flags import attack_parameters
     from shoal.cli.holder import opened_key
-    from shoal.cli.place import called, place_of
+    from shoal.cli.place import called, place_of, receipt_beside
     from shoal.published.release import read_release
     from shoal.table.sources import read
 
@@ -81,7 +84,7 @@ def attack(
     background = _background(known=known, tolerance=tolerance, level=level, people=people)
     given = _input(original)
     others = [read_release(folder) for folder in other or []]
-    found = read_release(place, receipt).attack(
+    found = read_release(place, receipt or receipt_beside(place)).attack(
         given.pop("original"), name, **given,
         background=background(others), outside=None if outside is None else read(outside),
         control=None if control is None else read(control), person=person.split(",") if person else (),

@@ -176,15 +176,21 @@ def _write_people(read: Any, original: Path | None, target: Path) -> None:
     from shoal.release.directories import check_outside
     from shoal.release.manifest import is_release
     from shoal.release.private_files import write_outside
-    from shoal.report.page import check_place
 
     check_outside(target, is_release, "what people risk")
     settle(target)
-    check_place(target, overwrite=False)
+    _check_free(target)
     content = read.by_person(**input_of(original)).write_csv().encode()
     with ends_here():
-        write_outside(target, content, "what people risk", look=lambda: check_place(target, overwrite=False))
+        write_outside(target, content, "what people risk", look=lambda: _check_free(target))
     show.console().print(f"What every row of the input risks and loses is in {target}; keep it to yourself.")
+
+
+def _check_free(target: Path) -> None:
+    from shoal.errors import Problem, SourceError
+
+    if target.exists():
+        raise SourceError(Problem(str(target), "is there already", "choose another name"))
 
 
 def _measure_membership(read: Any, release: str, original: Path | None, plot: Path | None, *, json: bool) -> None:

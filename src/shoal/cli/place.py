@@ -78,25 +78,32 @@ def checked_in(place: Path | Target, compared: ComparedWith | None = None) -> tu
     return check_directory(place, known) if isinstance(place, Path) else check_database(place, known)
 
 
+def receipt_beside(place: Path | Target) -> Path | None:
+    """The receipt beside a directory, if it is there; nobody knows where that of a release in a database is."""
+    from shoal.release.receipt import receipt_path
+
+    beside = receipt_path(place) if isinstance(place, Path) else None
+    return beside if beside is not None and beside.is_file() else None
+
+
 def receipt_of(place: Path | Target, *, for_input: bool = False) -> Path | None:
     """The receipt beside a directory, by which an input is known to be the one of the release; None without one.
 
     It is an error to have none where the promise counts people, for the receipt says whose rows are where, and of a
-    release in parts `for_input`. Nobody knows where the receipt of a release in a database is.
+    release in parts `for_input`.
     """
     from shoal.errors import ParameterError, Problem, SourceError
     from shoal.release.receipt import receipt_path
 
     stated = stated_in(place)
-    beside = receipt_path(place) if isinstance(place, Path) else None
-    if beside is not None and beside.is_file():
+    if beside := receipt_beside(place):
         return beside
     in_parts = for_input and stated.in_parts
     if not in_parts and stated.recipe.counts != "people":
         return None
     only = f"{'what the input was' if in_parts else 'whose rows are where'} is only in the receipt of the release"
-    if beside is not None:
+    if isinstance(place, Path):
         fix = "give it by --receipt, or leave --original out"
-        raise SourceError(Problem(str(beside), f"is not there: {only}", fix))
+        raise SourceError(Problem(str(receipt_path(place)), f"is not there: {only}", fix))
     fix = "give the one that was written where --out said, or leave --original out"
     raise ParameterError(Problem("--receipt", f"is needed with --original: {only}", fix))

@@ -157,13 +157,16 @@ def _verify_release(
         if recipe is not None and manifest.in_parts:
             check_input_in_pieces(held, recipe)
     if json:
-        bound = {} if held is None else {"receipt": True, "input": True if recipe is not None else None}
+        has_receipt, has_input = held is not None, held is not None and recipe is not None
+        bound = {"receipt": has_receipt or None, "input": has_input or None} if has_receipt or recipe else {}
         show.as_json(_release_entries(verdict, manifest) | bound)
         return
     _tell(verdict, manifest, called(place))
     if held is not None:
         checked = "and so does the input" if recipe is not None else "compare the input with --original RECIPE"
         show.console().print(f"  receipt   belongs to this release; {checked}")
+    elif recipe is not None:
+        show.console().print("  input     is taken for that of the release; only a receipt tells: give it by --receipt")
     show.console().print(_figures({"reached": verdict.surveyed}))
 
 

@@ -21,6 +21,8 @@ _WORD = re.compile(r"\S+")
 _ADDRESS = re.compile(r":/+[^\s/?#:]{0,256}:")
 """Of ``scheme://user:secret@host`` what comes before the secret; one slash is left where it was taken for a path. Some
 servers want users with an ``@`` in their name."""
+_SLASHLESS = re.compile(r"\bpostgres(?:ql)?[\w+]*:(?!/)", re.IGNORECASE)
+"""The same where the slashes were left out."""
 _SPACED = re.compile(rf"({_ADDRESS.pattern})([^/\r\n@]{{0,200}})@")
 """The same with spaces in the secret."""
 _PORT = re.compile(r"\d{1,5}(?=:?$|[/?#'\"),;>\]])")
@@ -51,7 +53,7 @@ def redacted(text: str) -> str:
     >>> redacted("host=db user=app password='s3 cret'"), redacted("postgresql://app:${DB_PASSWORD}@db:5432/clinic")
     ('host=db user=app password=***', 'postgresql://app:${DB_PASSWORD}@db:5432/clinic')
     """
-    if ":/" in text:
+    if ":/" in text or ("@" in text and ":" in text):
         text = _WORD.sub(lambda word: _of_address(word[0]), _SPACED.sub(_spaced, text))
     if "%" in text:
         text = _WORD.sub(lambda word: _of_encoded(word[0]), text)
@@ -72,16 +74,23 @@ def _spaced(found: re.Match[str]) -> str:
 
 def _of_address(word: str) -> str:
     """A word without the secret of the address in it, which may hold ``@`` and slashes itself."""
-    begun = _ADDRESS.search(word)
+    begun, end = _ADDRESS.search(word), word.rfind("@")
     if begun is None:
-        return word
-    end = word.rfind("@")
+        return _without_slashes(word, end)
     if end >= begun.end():
         return f"{word[: begun.end()]}{_or_hidden(word[begun.end() : end])}{word[end:]}"
     if "://" not in begun[0] or "[" in begun[0] or _PORT.match(word, begun.end()):
         return word
     cut_short = re.split(r"[/?#]", word[begun.end() :], maxsplit=1)[0]  # before its @ came
     return f"{word[: begun.end()]}{_or_hidden(cut_short)}{word[begun.end() + len(cut_short) :]}"
+
+
+def _without_slashes(word: str, end: int) -> str:
+    """A word without the secret of an address of PostgreSQL whose slashes were left out."""
+    begun = _SLASHLESS.search(word)
+    if begun is None or end < begun.end():
+        return word
+    return f"{word[: begun.end()]}{_or_hidden(word[begun.end() : end])}{word[end:]}"
 
 
 def _of_encoded(word: str) -> str:
