@@ -6,6 +6,7 @@ is found in all parts, by `check.parts`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -158,7 +159,7 @@ def look_at(
 def _told(slices: SlicesRead, promise: Sequence[Requirement]) -> dict[str, float]:
     """What slices reach whoever is in the table: no chance is larger than a share beside a combination in a bucket."""
     asked = [one for one in promise if isinstance(one, SliceDiversity)]
-    shares = slices.chances_of_all({one.column: 1.0 for one in asked})
+    shares = slices.chances_of_all({one.column: math.inf for one in asked})
     return {one.every: 1.0 / shares[one.column] for one in asked if one.column in shares}
 
 

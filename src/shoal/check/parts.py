@@ -137,11 +137,12 @@ def concluded(
     layout = manifest.layout
     for one in seen:
         problems.extend(one.problems)
-    if any(one.types != seen[0].types for one in seen):
+    first, *others = seen
+    if any(one.types != first.types for one in others):
         problems.add("parts", "have columns of different data types")
     problems.raise_if_any(GuaranteeError)
     _check_numbers(seen, problems)
-    types = {name: dtype for columns in seen[0].types.values() for name, dtype in columns.items()}
+    types = {name: dtype for columns in first.types.values() for name, dtype in columns.items()}
     for name in dict.fromkeys(name for table in manifest.tables for name in table.columns):
         if not any(name in one.fractions for one in seen):
             what = "times" if types[name].startswith("Datetime") else "numbers"

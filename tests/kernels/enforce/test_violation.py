@@ -77,6 +77,17 @@ def test_a_missing_value_is_below_no_guard():
     assert kept_by_kernels(task, labels).tolist() == kept_by_models(task, labels).tolist() == [True, False]
 
 
+@pytest.mark.parametrize("absent", ["counts", "ignored"])
+@pytest.mark.parametrize(("delta", "kept"), [(0.5, False), (0.69, False), (0.7, True)])
+def test_a_share_beyond_delta_is_seen(absent, delta, kept):
+    """One in four where half of the table has the value: half as many, so that log 2 is reached."""
+    frame = pl.DataFrame({"a": [1] * 8, "s": ["x", "x", "x", "y", "x", "y", "y", "y"]})
+    schema = shoal.Schema(quasi={"a": shoal.Numeric()}, sensitive=["s"])
+    task = Task.of(prepare(frame, schema), [shoal.DeltaDisclosure("s", delta=delta, absent=absent)])
+    labels = np.array([0] * 4 + [1] * 4)
+    assert kept_by_kernels(task, labels).tolist() == kept_by_models(task, labels).tolist() == [kept, kept]
+
+
 @settings(max_examples=examples(30))
 @given(data=st.data())
 def test_several_requirements_are_kept_where_each_is(data):
