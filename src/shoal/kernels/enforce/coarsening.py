@@ -15,6 +15,8 @@ SLICES = 20
 MANY = 256
 """From this number of keys on, those that are as good to leave out are tried together, as rows of one key are: numbers
 of which hardly one comes twice make a key of every row, and to try each alone takes cubic time."""
+SIGN = np.int64(-1 << 63)
+"""The bit by which numbers with a sign sort as those without."""
 CELL = np.dtype(
     [("cell", np.int64), ("first", np.int64), ("size", np.int64), ("begin", np.int64), ("member", np.int64)],
     align=True,
@@ -196,11 +198,13 @@ def _leave_out(alike: Alike, keys: Any, size: int, least: int, runs: Any) -> boo
 @jit
 def _leave_out_alike(alike: Alike, keys: Any, size: int, least: int, runs: Any) -> bool:
     """The same, in steps of keys that are as good to leave out."""
-    marks, left, present = np.zeros(len(keys), dtype=np.uint64), size, _present(alike, keys)
+    marks, order = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.int64)
+    left, present = size, _present(alike, keys)
     far = _violation_of(alike, keys, present, size, runs)
     while far > 0.0:
         _mark(alike, keys, present, marks, runs)
-        order = np.arange(len(keys))
+        for i in range(len(keys)):
+            order[i] = i
         sort(marks, order)
         best, who, reached = 0.0, order[:0], far
         begin = 0
@@ -242,11 +246,11 @@ def _leave_out_some(keys: Any, some: Any, each: int) -> int:
 def _mark(alike: Alike, keys: Any, present: Present, marks: Any, runs: Any) -> None:
     """Give equal marks to keys that are as good to leave out: whose values are as frequent, or equal where that counts.
 
-    OUT  marks uint64[present]
+    OUT  marks int64[present], which sort as the same bits without a sign do
     """
     often, prime = runs[0], np.uint64(1099511628211)
     for i in range(len(keys)):
-        marks[i] = (np.uint64(14695981039346656037) ^ np.uint64(keys[i].count)) * prime
+        marks[i] = np.int64((np.uint64(14695981039346656037) ^ np.uint64(keys[i].count)) * prime)
     for at in range(len(alike.needs.promises)):
         by_count = alike.needs.promises[at].kind in (SIZE, DISTINCT, ENTROPY, RECURSIVE)
         often[: present.n_values[at]] = 0
@@ -254,16 +258,18 @@ def _mark(alike: Alike, keys: Any, present: Present, marks: Any, runs: Any) -> N
             often[present.place[at, i]] += keys[i].count
         for i in range(len(keys)):
             value = present.place[at, i]
-            marks[i] = (marks[i] ^ np.uint64(often[value] if by_count else value)) * prime
-            marks[i] ^= marks[i] >> np.uint64(29)
+            mark = (np.uint64(marks[i]) ^ np.uint64(often[value] if by_count else value)) * prime
+            marks[i] = np.int64(mark ^ (mark >> np.uint64(29)))
+    for i in range(len(keys)):
+        marks[i] ^= SIGN
 
 
 @jit
 def _present(alike: Alike, keys: Any) -> Present:
     """Number the values that the keys of a cell have, promise after promise."""
     n_promises = len(alike.needs.promises)
-    place = np.empty((n_promises, len(keys)), dtype=np.int64)
-    values, n_values = np.empty_like(place), np.zeros(n_promises, dtype=np.int64)
+    place, values = np.empty((n_promises, len(keys)), dtype=np.int64), np.empty((n_promises, len(keys)), dtype=np.int64)
+    n_values = np.empty(n_promises, dtype=np.int64)
     seen, order = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.int64)
     for at in range(n_promises):
         for i in range(len(keys)):
