@@ -79,11 +79,15 @@ def checked_in(place: Path | Target, compared: ComparedWith | None = None) -> tu
 
 
 def receipt_beside(place: Path | Target) -> Path | None:
-    """The receipt beside a directory, if it is there; nobody knows where that of a release in a database is."""
+    """The receipt beside a directory, which is put in order first; nobody knows where that of a database is."""
+    from shoal.disk.recovery import settle
     from shoal.release.receipt import receipt_path
 
-    beside = receipt_path(place) if isinstance(place, Path) else None
-    return beside if beside is not None and beside.is_file() else None
+    if not isinstance(place, Path):
+        return None
+    settle(place)
+    beside = receipt_path(place)
+    return beside if beside.is_file() else None
 
 
 def receipt_of(place: Path | Target, *, for_input: bool = False) -> Path | None:
@@ -95,9 +99,9 @@ def receipt_of(place: Path | Target, *, for_input: bool = False) -> Path | None:
     from shoal.errors import ParameterError, Problem, SourceError
     from shoal.release.receipt import receipt_path
 
-    stated = stated_in(place)
     if beside := receipt_beside(place):
         return beside
+    stated = stated_in(place)
     in_parts = for_input and stated.in_parts
     if not in_parts and stated.recipe.counts != "people":
         return None

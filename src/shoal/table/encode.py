@@ -8,7 +8,6 @@ tree, in the smallest unsigned type that fits.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -140,7 +139,7 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
         known = np.array([*shown, missing], dtype=room[name].dtype)
         known.take(coded[name].codes, out=room[name], mode="clip")  # all are within; to raise, it would copy them first
 
-    deque(side_by_side(fill, kinds, table.n_rows * len(kinds)), maxlen=0)
+    list(side_by_side(fill, kinds, table.n_rows * len(kinds)))
     return Encoded(
         tuple(kinds),
         np.array([name in trees for name in kinds], dtype=bool),
