@@ -38,9 +38,8 @@ def _compiled(function: F, *, parallel: bool) -> F:
     No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
     """
     options: dict[str, Any] = {"nogil": True, "parallel": parallel, "no_cfunc_wrapper": True}
-    for_kernels: dict[str, Any] = {"no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
     kernel: Any = numba.njit(**options, pipeline_class=LeanCompiler)(function)
-    linked: Any = numba.njit(**options, **for_kernels)(function)
+    linked: Any = numba.njit(**options, pipeline_class=LinkedCompiler)(function)
     kernel._cache, linked._cache = MachineCode(function), LinkedCode(function)
     kernel.get_call_template = _without_literals(linked.get_call_template)
     kernel.get_overload = linked.get_overload

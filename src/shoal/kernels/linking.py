@@ -5,8 +5,9 @@ deep, the innermost is optimised and translated ten times over, nine times for n
 first call took. Here an inner kernel stays what it is after typing, and is optimised and translated once, as part of
 the kernel that Python calls.
 
-Numba's compiler also looks for what no kernel has (closures, expressions of whole arrays), and counts references to
-every array that is named. Both are left out where they can be.
+Numba's compiler also looks for what no kernel has (closures, expressions of whole arrays), counts references to every
+array that is named, and optimises each function thoroughly before it does so with all of them together. All three are
+left out where they can be.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ class LeanCompiler(Compiler):  # type: ignore[misc]
     """Numba's compiler without what kernels do not need; nothing is left out of one that runs on several cores."""
 
     def __init__(self, typing: Any, target: Any, library: Any, args: Any, returns: Any, flags: Any, names: Any) -> None:
+        if library is None:
+            library = KernelLibrary(target.codegen(), "kernel")
+            library.enable_object_caching()
         super().__init__(Typing.of(typing, flags.summary()), target, library, args, returns, flags, names)
 
     def define_pipelines(self) -> Any:
@@ -98,6 +102,11 @@ class LeanLower(Lower):  # type: ignore[misc]
         """Room for a variable. Its size, for debuggers only, is not worked out."""
         return cgutils.alloca_once(self.builder, lltype, name=name, zfill=False)
 
+    def create_cpython_wrapper(self, release_gil: bool = False) -> None:
+        """The way in for Python, which inner kernels have not."""
+        if not isinstance(self.library, LinkedLibrary):
+            super().create_cpython_wrapper(release_gil)
+
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class LeanLowering(NativeLowering):  # type: ignore[misc]
@@ -141,7 +150,22 @@ class LinkedCompiler(LeanCompiler):
         super().__init__(typing, target, library, *terms)
 
 
-class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
+class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of one kernel, and of all that it calls."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Shorten every function before all are linked, no more: they are optimised then, together."""
+        module.data_layout = self._codegen._data_layout
+        passes, builder = llvm.create_new_function_pass_manager(), self._codegen._pass_builder()
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_instruction_combine_pass()
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
+
+class LinkedLibrary(KernelLibrary):
     """The code of one kernel and of all that it calls, to be linked into the code of others."""
 
     def finalize(self) -> None:
