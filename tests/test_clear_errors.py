@@ -254,3 +254,99 @@ def test_a_class_in_place_of_an_object():
         shoal.ParameterError, match=r"^method=: needs something like .*, got the class Mondrian itself$"
     ):
         shoal.anonymize(frame, SCHEMA, shoal.Mondrian)
+
+
+# -- columns and frames where something else belongs ---------------------------------------------------------------
+
+
+CELL = "Marfan"
+
+
+def _columns():
+    pandas, pa = import_module("pandas"), import_module("pyarrow")
+    cells = [f"{CELL} {row}" for row in range(6)]
+    return {
+        "series of polars": pl.Series(cells), "frame of polars": pl.DataFrame({"d": cells}),
+        "lazy": pl.LazyFrame({"d": cells}), "series of pandas": pandas.Series(cells),
+        "frame of pandas": pandas.DataFrame({"d": cells}), "arrow": pa.table({"d": cells}),
+        "numpy": import_module("numpy").array([CELL]), "one cell": pl.Series([CELL]),
+    }  # fmt: skip
+
+
+def _people():
+    return pl.DataFrame({"age": [*range(6)], "d": ["x", "y"] * 3})
+
+
+PEOPLE = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["d"])
+TAKES_NO_COLUMN = {
+    "source": lambda given: shoal.anonymize(_people(), PEOPLE, shoal.Mondrian(k=2), source=given),
+    "missing": lambda given: shoal.anonymize(_people(), PEOPLE, shoal.Mondrian(k=2), missing=given),
+    "strict": lambda given: shoal.anonymize(_people(), PEOPLE, shoal.Mondrian(k=2), strict=given),
+    "missing_values": lambda given: _release().attack(_people(), missing_values=given),
+    "person": lambda given: _release().attack(_people(), person=given),
+    "background": lambda given: _release().attack(_people(), background=given),
+    "measure": lambda given: _release().measure(given),
+    "label": lambda given: _release().measure(label=given),
+    "key": lambda given: _release().verify(key=given),
+    "format": lambda given: _release().write("release", format=given),
+    "folder": lambda given: _release().write(given),
+    "target": lambda given: shoal.mine(_release(), target=given),
+    "delimiter": lambda given: shoal.read("table.csv", delimiter=given),
+    "republish": lambda given: shoal.republish(
+        _people(), PEOPLE, shoal.MInvariance(m=2, id="age", column="d"), source=given
+    ),
+}  # fmt: skip
+
+
+def _release():
+    return shoal.anonymize(_people(), PEOPLE, shoal.Mondrian(k=2), seed=1)
+
+
+@pytest.mark.parametrize("call", TAKES_NO_COLUMN.values(), ids=TAKES_NO_COLUMN)
+def test_a_column_or_a_frame_where_another_value_belongs(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for what, given in _columns().items():
+        with pytest.raises((ParameterError, SourceError)) as caught:
+            call(given)
+        assert CELL not in str(caught.value), what
+    assert not [*tmp_path.iterdir()]
+
+
+def test_guards_are_a_series_of_polars():
+    pandas = import_module("pandas")
+    for given in (pandas.Series(["x"] * 6), ["x"] * 6, pl.Series([["x"]] * 6), pl.DataFrame({"x": ["x"] * 6})):
+        with pytest.raises(ParameterError, match=r"^Release.verify\(guards=\): needs"):
+            _release().verify(guards=given)
+
+
+def test_a_target_that_is_no_column_of_cells():
+    frame = pl.DataFrame({"age": [*range(6)], "d": [["x"], ["y"]] * 3})
+    with pytest.raises(SchemaError, match=r"^target 'd': holds List, which cannot be a table cell; convert"):
+        shoal.utility(frame, PEOPLE, shoal.Mondrian(k=2), target="d", learners=["c45"], folds=2)
+
+
+class Blood:
+    """What a column may hold by mistake; its text says where it lies in memory."""
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [[Blood(), "A", "B"], ["A", ["A"], "B"], [1, {"a": 1}, "B"], ["A", b"B", "C"], [1j, "A", "B"]],
+    ids=["object", "list", "dict", "bytes", "complex"],
+)
+def test_objects_of_python_are_no_cells(cells):
+    pandas = import_module("pandas")
+    frame = pandas.DataFrame({"age": [*range(6)], "d": pandas.Series(cells * 2, dtype=object)})
+    with pytest.raises(SchemaError, match=r"^column 'd': holds Object, which cannot be a table cell"):
+        shoal.anonymize(frame, PEOPLE, shoal.Mondrian(k=2))
+    dropped = shoal.Schema(quasi={"age": shoal.Numeric()}, identifying=["d"])
+    first, second = (shoal.anonymize(frame, dropped, shoal.Mondrian(k=2), seed=1) for _ in range(2))
+    assert first.receipt.input.of_frame == second.receipt.input.of_frame
+
+
+def test_mixed_cells_of_pandas_are_texts():
+    pandas = import_module("pandas")
+    cells = ["A", 1, 2.5, True, None, datetime.date(2020, 1, 2)]
+    frame = pandas.DataFrame({"age": [*range(6)], "d": pandas.Series(cells, dtype=object)})
+    release = shoal.anonymize(frame, PEOPLE, shoal.Mondrian(k=3), seed=1)
+    assert {*release.to_polars()["d"]} == {"A", "1", "2.5", "True", None, "2020-01-02"}

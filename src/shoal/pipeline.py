@@ -31,7 +31,7 @@ from shoal.publish import listed
 from shoal.publish.base import Publisher
 from shoal.published.release import Frame, Release
 from shoal.recipe.recipe import Recipe
-from shoal.settings import EXAMPLES, belongs, check_arguments, keeps_to_threads, secret_seed, watched_part
+from shoal.settings import EXAMPLES, belongs, check_arguments, keeps_to_threads, secret_seed, source_part, watched_part
 from shoal.spec import checked_call
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
@@ -160,8 +160,9 @@ def anonymize(
     """
     publishers = listed(publish)
     check_arguments(
-        [*parts_given(schema, method, require, publishers, refine), part_of(engine), watched_part(progress)],
-        suppress=suppress,
+        [*parts_given(schema, method, require, publishers, refine), part_of(engine), watched_part(progress),
+         source_part(source), ("strict", strict, bool, None, "True")],
+        suppress=suppress, missing=missing,
         seed=seed, normalise=normalise, left_out=left_out, missing_values=missing_values, threads=threads,
         limit=memory,
     )  # fmt: skip

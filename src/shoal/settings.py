@@ -92,6 +92,11 @@ def watched_part(wish: object) -> Part:
     return ("progress", wish, Watched, None, "True, False, or an object with stage and advance")
 
 
+def source_part(where: object) -> Part:
+    """Where a table came from, as an argument to be checked."""
+    return ("source", where, str | None, None, "'people.csv'")
+
+
 def secret_seed(given: int | None) -> int:
     """The seed that was given, or one that nobody can guess."""
     return secrets.randbits(SEED_BITS) if given is None else given

@@ -23,6 +23,7 @@ from shoal.pipeline import Options, anonymize
 from shoal.progress import SILENT, Progress
 from shoal.settings import EXAMPLES, belongs
 from shoal.spec import checked_call
+from shoal.table.cells import are_cells, type_name
 from shoal.table.clean import without_markers
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
@@ -135,6 +136,9 @@ def _folds(table: pl.DataFrame, setting: Setting, missing_values: Markers) -> In
     if target not in table.columns:
         near = did_you_mean(target, table.columns)
         raise SchemaError(Problem(f"target {target!r}", "not in the table", near))
+    if not are_cells(table[target].dtype):
+        what = f"holds {type_name(table[target].dtype)}, which cannot be a table cell"
+        raise SchemaError(Problem(f"target {target!r}", what, "convert it to text"))
     cells = without_markers(table[target], missing_values, strip=False)
     known = pl.DataFrame([cells]).select(present(pl.DataFrame([cells]), target)).to_series()
     rows = table.filter(known)

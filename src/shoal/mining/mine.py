@@ -17,7 +17,7 @@ from shoal.mining.found import FoundRule, Interpreter, Rules
 from shoal.mining.items import Item, items_of
 from shoal.mining.rules import Evidence, Rule, check_cells
 from shoal.published.release import Release, read_release
-from shoal.spec import Bound, Share, Whole, YesNo, checked_call
+from shoal.spec import Bound, OfType, Share, Whole, YesNo, checked_call
 from shoal.table.frames import to_polars
 from shoal.table.hierarchy.builders import STAR
 
@@ -33,7 +33,7 @@ MOST_CELLS = 2**31
 Itemset = frozenset[int]
 
 
-@checked_call(examples={"release": 'shoal.read_release("release")'})
+@checked_call(examples={"release": 'shoal.read_release("release")'}, needs={"target": OfType(str, "'disease'")})
 def mine(
     release: Release | str | Path | Any,
     *,

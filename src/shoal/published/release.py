@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -34,9 +35,10 @@ from shoal.release.queries import Answers
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, warn_of_reuse
 from shoal.release.sealed import KEY
 from shoal.release.target import Target
-from shoal.spec import OfType, Whole, checked_call, find
+from shoal.spec import OfType, OneOrMore, Whole, checked_call, find
+from shoal.table.cells import are_cells, type_name
 from shoal.table.frames import as_pandas, same, to_polars
-from shoal.table.markers import Markers
+from shoal.table.markers import Markers, complaint
 from shoal.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -58,10 +60,35 @@ else:
 ATTACKED = 1000
 """How many people the attacks of a report are tried on."""
 _A_COLUMN = OfType(str, "'disease'")
+
+
+@dataclass(frozen=True)
+class _Missing:
+    """Texts that stand for a missing cell."""
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        return None if value is None else complaint(value)
+
+
+@dataclass(frozen=True)
+class _Guards:
+    """A series of polars, of cells."""
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        if isinstance(value, pl.Series):
+            return None if are_cells(value.dtype) else f"needs texts, got a series of {type_name(value.dtype)}"
+        return f"needs a series of polars, such as table['guard'], got {type(value).__name__}"
+
+
 _public_call = checked_call(
     needs={
         "schema": OfType(Schema, "shoal.Schema(quasi={...})"), "seed": Whole(0), "target": _A_COLUMN,
-        "columns": _A_COLUMN, "table": OfType(str, "'table'"),
+        "columns": _A_COLUMN, "table": OfType(str, "'table'"), "label": _A_COLUMN, "person": OneOrMore("'name'"),
+        "key": OfType(Key, "shoal.Key.read(path, passphrase)"), "missing_values": _Missing(),
+        "guards": _Guards(), "name": OfType(str, "'ncp'"), "format": OfType(str, "'csv'"),
+        "folder": OfType((str, PathLike), "'release'"),
     }
 )  # fmt: skip
 
@@ -448,6 +475,9 @@ class Release(Generic[Frame]):
         """
         from shoal.attack import Background, Holder, attack  # only who attacks waits for what they need to be loaded
 
+        if not isinstance(background, Background | None):
+            what = f"needs something like shoal.Background(...), got {type(background).__name__}"
+            raise ParameterError(Problem("Release.attack(background=)", what))
         people = (person,) if isinstance(person, str) else tuple(person)
         holder = Holder(
             self.frames, self.manifest, original, background or Background(), outside, control, schema, missing_values,

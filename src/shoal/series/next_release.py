@@ -41,7 +41,7 @@ from shoal.series.checks import (
 )
 from shoal.series.state import SeriesState
 from shoal.series.values import Coded
-from shoal.settings import belongs, check_arguments, limited_threads, secret_seed, watched_part
+from shoal.settings import belongs, check_arguments, limited_threads, secret_seed, source_part, watched_part
 from shoal.spec import checked_call
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
@@ -169,8 +169,9 @@ def republish(
     (['flu', 'gastritis'], 1)
     """
     check_arguments(
-        [*parts_given(schema, method, previous, state, publish), watched_part(progress)], seed=seed,
-        normalise=normalise, left_out=left_out, missing_values=missing_values, threads=threads,
+        [*parts_given(schema, method, previous, state, publish), watched_part(progress), source_part(source)],
+        seed=seed, missing=missing, normalise=normalise, left_out=left_out, missing_values=missing_values,
+        threads=threads,
     )  # fmt: skip
     check_shape(publish)  # type: ignore[arg-type]
     seed, told = secret_seed(seed), listener(progress)

@@ -38,7 +38,7 @@ from shoal.published.parts import restated
 from shoal.recipe.recipe import Recipe
 from shoal.release.manifest import Layout, Manifest, PublishedTable, Rows
 from shoal.release.receipt import Input, InputRows, Receipt
-from shoal.settings import EXAMPLES, belongs, check_arguments, secret_seed, watched_part
+from shoal.settings import EXAMPLES, belongs, check_arguments, secret_seed, source_part, watched_part
 from shoal.spark.jobs import Jobs, OnSpark, ran
 from shoal.spark.parts import Files, TableFiles, made_parts
 from shoal.spark.people import brought_together
@@ -112,7 +112,7 @@ def anonymize(
     publishers = listed(publish)
     check_arguments(
         [
-            *parts_given(schema, method, require, publishers, refine), watched_part(progress),
+            *parts_given(schema, method, require, publishers, refine), watched_part(progress), source_part(source),
             ("blocks", blocks, Blocks | None, None, "shoal.Blocks(rows=100_000)"),
         ],
         suppress=suppress, seed=seed, missing=missing, normalise=normalise, left_out=left_out,

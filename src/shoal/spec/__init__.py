@@ -19,11 +19,11 @@ from shoal.spec.bounds import (
     YesNo,
     shown,
 )  # fmt: skip
-from shoal.spec.calls import OfType, checked_call, checked_class
+from shoal.spec.calls import OfType, OneOrMore, checked_call, checked_class
 from shoal.spec.spec import Parameter, Spec, as_kept, find, param
 
 __all__ = [
-    "AnyText", "Bound", "ByColumn", "ByName", "ColumnName", "Maybe", "OfType", "OneOf", "Parameter", "Ranges", "Real",
-    "Several", "Share", "Spec", "Weights", "Whole", "YesNo", "as_kept", "checked_call", "checked_class", "find",
-    "param", "shown",
+    "AnyText", "Bound", "ByColumn", "ByName", "ColumnName", "Maybe", "OfType", "OneOf", "OneOrMore", "Parameter",
+    "Ranges", "Real", "Several", "Share", "Spec", "Weights", "Whole", "YesNo", "as_kept", "checked_call",
+    "checked_class", "find", "param", "shown",
 ]  # fmt: skip

@@ -11,10 +11,16 @@ import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
 from typing import ClassVar, Protocol
 
 from shoal.errors import did_you_mean
 from shoal.errors.redaction import redacted
+
+PLAIN = (str, int, float, bytes, Decimal, date, Path, Mapping, list, tuple, set, frozenset)
+"""What is shown where it does not fit; a column, an array or a frame in its place has cells in it."""
 
 
 class Bound(Protocol):
@@ -366,6 +372,6 @@ class Ranges:
 
 
 def shown(value: object) -> str:
-    """A parameter as an error shows it: short values themselves, others by their type."""
-    text = redacted(repr(value))
-    return text if len(text) <= 40 else f"a value of type {type(value).__name__}"
+    """A parameter as an error shows it: short values themselves; others, and what may hold cells, by their type."""
+    text = redacted(repr(value)) if value is None or isinstance(value, PLAIN) else ""
+    return text if 0 < len(text) <= 40 else f"a value of type {type(value).__name__}"

@@ -26,13 +26,26 @@ class Need(Protocol):
 class OfType:
     """A value of some type."""
 
-    kind: type
+    kind: type | tuple[type, ...]
     example: str
 
     def complaint(self, value: object) -> str | None:
         """Say what is wrong with a value, or None."""
         right = isinstance(value, self.kind)
         return None if right else f"needs something like {self.example}, got {type(value).__name__}"
+
+
+@dataclass(frozen=True)
+class OneOrMore:
+    """A text, or several in a list."""
+
+    example: str
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        several = value if isinstance(value, (list, tuple)) else [value]
+        right = all(isinstance(one, str) for one in several)
+        return None if right else f"needs a text or a list of texts, such as {self.example}, got {type(value).__name__}"
 
 
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

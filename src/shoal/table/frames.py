@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from datetime import date, time
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 from uuid import UUID
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
 from shoal.errors import Problem, SourceError, some
@@ -136,14 +140,25 @@ def _as_texts(name: str, series: Any, names: Names) -> pl.Series:
     """A column of mixed objects as text."""
     try:
         if hasattr(series, "cat"):  # taken out of its categories, an interval of whole numbers may have floats
-            known = [*map(str, series.cat.categories), None]
-            return pl.Series(name, [known[code] for code in series.cat.codes], dtype=pl.String)
-        missing = series.isna().tolist()
-        texts = [None if gone else str(value) for value, gone in zip(series.tolist(), missing, strict=True)]
-        return pl.Series(name, texts, dtype=pl.String)
+            known = [*series.cat.categories, None]
+            values = [known[code] for code in series.cat.codes]
+        else:
+            missing = series.isna().tolist()
+            values = [None if gone else value for value, gone in zip(series.tolist(), missing, strict=True)]
+        if not all(value is None or _is_cell(value) for value in values):
+            return pl.Series(name, values, dtype=pl.Object)  # whoever publishes such a column is told
+        return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.String)
     except Exception:
         problem = Problem(names.where(name), "has cells that cannot be read as text", "convert the column first")
     raise SourceError(problem)
+
+
+def _is_cell(value: object) -> bool:
+    """Whether an object of a column is a text, a number, a truth value, a day or a time; nothing else has a text."""
+    import pandas as pd
+
+    what_pandas_has = pd.Interval, pd.Period
+    return isinstance(value, (str, Real, Decimal, np.bool_, np.datetime64, date, time, UUID, *what_pandas_has))
 
 
 def same(frame: pl.DataFrame) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 
 from shoal.errors import Problems, SourceError, did_you_mean, some
 from shoal.errors.redaction import redacted, with_variables
-from shoal.spec import Maybe, Spec, param
+from shoal.spec import Maybe, Spec, param, shown
 from shoal.table import markers
 from shoal.table.markers import Markers
 
@@ -91,7 +91,7 @@ class Delimiter(Text):
     def complaint(self, value: object) -> str | None:
         """Say what is wrong with a value, or None."""
         fits = isinstance(value, str) and len(value) == 1 and value.isascii() and value not in '"\r\n\0'
-        return None if fits else f"needs {self.what}, got {redacted(str(value))[:20]!r}"
+        return None if fits else f"needs {self.what}, got {shown(value)}"
 
     def parse(self, text: str) -> object:
         r"""Read a character; a command line may spell the tab ``\t``."""
