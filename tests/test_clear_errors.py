@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime
+import inspect
 import io
 import pickle
 import re
@@ -278,38 +279,67 @@ def _people():
 
 
 PEOPLE = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["d"])
-TAKES_NO_COLUMN = {
-    "source": lambda given: shoal.anonymize(_people(), PEOPLE, shoal.Mondrian(k=2), source=given),
-    "missing": lambda given: shoal.anonymize(_people(), PEOPLE, shoal.Mondrian(k=2), missing=given),
-    "strict": lambda given: shoal.anonymize(_people(), PEOPLE, shoal.Mondrian(k=2), strict=given),
-    "missing_values": lambda given: _release().attack(_people(), missing_values=given),
-    "person": lambda given: _release().attack(_people(), person=given),
-    "background": lambda given: _release().attack(_people(), background=given),
-    "measure": lambda given: _release().measure(given),
-    "label": lambda given: _release().measure(label=given),
-    "key": lambda given: _release().verify(key=given),
-    "format": lambda given: _release().write("release", format=given),
-    "folder": lambda given: _release().write(given),
-    "target": lambda given: shoal.mine(_release(), target=given),
-    "delimiter": lambda given: shoal.read("table.csv", delimiter=given),
-    "republish": lambda given: shoal.republish(
-        _people(), PEOPLE, shoal.MInvariance(m=2, id="age", column="d"), source=given
-    ),
-}  # fmt: skip
 
 
 def _release():
     return shoal.anonymize(_people(), PEOPLE, shoal.Mondrian(k=2), seed=1)
 
 
-@pytest.mark.parametrize("call", TAKES_NO_COLUMN.values(), ids=TAKES_NO_COLUMN)
-def test_a_column_or_a_frame_where_another_value_belongs(call, tmp_path, monkeypatch):
+def _arguments():
+    """Functions, what they need, and which arguments may be columns or frames; as others they are refused."""
+    release, people = _release(), _people()
+    whole = {"frame": people, "schema": PEOPLE, "method": shoal.Mondrian(k=2)}
+    return {
+        "anonymize": (shoal.anonymize, whole, {"frame", "population"}),
+        "republish": (shoal.republish, {**whole, "method": shoal.MInvariance(m=2, id="age", column="d")}, {"frame"}),
+        "utility": (shoal.utility, {**whole, "target": "d", "learners": ["c45"], "folds": 2}, {"frame"}),
+        "verify_table": (shoal.verify_table, {"frame": people, "schema": PEOPLE}, {"frame", "population"}),
+        "compare": (shoal.compare, {"frame": people, "schema": PEOPLE}, {"frame", "k", "l"}),
+        "profile": (shoal.profile, {"frame": people}, {"frame"}),
+        "mine": (shoal.mine, {"release": release}, {"release"}),
+        "run": (shoal.run, {}, set()),
+        "read_release": (shoal.read_release, {}, set()),
+        "Recipe.load": (shoal.Recipe.load, {}, set()),
+        "verify": (release.verify, {}, {"population", "original", "guards"}),
+        "measure": (release.measure, {}, {"population", "original"}),
+        "attack": (release.attack, {"original": people}, {"original", "outside", "control"}),
+        "learnt": (release.utility, {"target": "d", "learners": ["c45"], "folds": 2}, {"holdout", "original"}),
+        "membership": (release.membership, {"original": people}, {"original"}),
+        "report": (release.report, {}, {"original"}),
+        "breaches": (release.breaches, {}, set()),
+        "write": (release.write, {"folder": "release"}, set()),
+        "write_database": (release.write_database, {"uri": "sqlite:///a.db", "release": "people"}, set()),
+    }
+
+
+NAMES = (
+    "anonymize", "republish", "utility", "verify_table", "compare", "profile", "mine", "run", "read_release",
+    "Recipe.load", "verify", "measure", "attack", "learnt", "membership", "report", "breaches", "write",
+    "write_database",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_column_or_a_frame_where_another_value_belongs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    assert {*_arguments()} == {*NAMES}
+    call, needed, takes_columns = _arguments()[name]
+    for argument, parameter in inspect.signature(call).parameters.items():
+        if argument in takes_columns or parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            continue
+        for what, given in _columns().items():
+            with pytest.raises((ParameterError, SourceError)) as caught:
+                call(**{**needed, argument: given})
+            assert CELL not in str(caught.value), (argument, what)
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("field", ["delimiter", "path", "table", "missing_values"])
+def test_a_column_for_a_field_of_a_source(field):
     for what, given in _columns().items():
         with pytest.raises((ParameterError, SourceError)) as caught:
-            call(given)
+            shoal.read(**{"source": "table.csv", field: given})
         assert CELL not in str(caught.value), what
-    assert not [*tmp_path.iterdir()]
 
 
 def test_guards_are_a_series_of_polars():

@@ -20,7 +20,7 @@ from shoal.publish.base import Publisher
 from shoal.recipe.reader import MARKED, RecipeReader
 from shoal.recipe.text import parsed, read_entries, write_toml
 from shoal.release.target import Target
-from shoal.spec import Spec, checked_class
+from shoal.spec import Spec, checked_call, checked_class
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.markers import Markers
 from shoal.table.schema import Kind, Ordinal, Schema, kind_name
@@ -92,6 +92,7 @@ class Recipe:
             raise RecipeError(MARKED)
 
     @classmethod
+    @checked_call(examples={"path": '"recipe.toml"'})
     def load(cls, path: str | Path) -> Recipe:
         """Read a recipe file; paths in it are relative to it."""
         return cls.from_entries(read_entries(path), Path(path).parent)

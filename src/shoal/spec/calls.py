@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -48,6 +49,25 @@ class OneOrMore:
         return None if right else f"needs a text or a list of texts, such as {self.example}, got {type(value).__name__}"
 
 
+_ROWS = re.compile(r"Any|object|Frame|Series|Sequence\[(int|float)|Iterable|Collection")
+"""What annotations say of arguments that may be a frame, a column or an array."""
+
+
+@dataclass(frozen=True)
+class NoRows:
+    """Anything but a frame, a column or an array."""
+
+    example: str
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        rows = any(hasattr(value, name) for name in ("__array__", "__arrow_c_stream__", "collect_schema"))
+        if not rows or isinstance(value, type) or getattr(value, "shape", None) == ():
+            return None
+        wanted = f"needs something like {self.example}" if self.example else "takes no table, column or array"
+        return f"{wanted}, got {type(value).__name__}"
+
+
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -60,6 +80,9 @@ def checked_call(
     needs: Mapping[str, Need] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Have a function refuse arguments that it does not know, that it lacks, or that are too many: all at once.
+
+    A frame, a column or an array is refused where no annotation says that there may be one: whatever became of it
+    could be told with its cells.
 
     Parameters
     ----------
@@ -74,14 +97,17 @@ def checked_call(
     """
 
     def checked(work: Callable[P, R]) -> Callable[P, R]:
-        # The object that a method is called on is not given by the caller.
-        parameters = {name: one for name, one in inspect.signature(work).parameters.items() if name != "self"}
-        own = int("self" in inspect.signature(work).parameters)
+        # The object, or class, that a method is called on is not given by the caller.
+        parameters = dict(inspect.signature(work).parameters)
+        own = sum(parameters.pop(name, None) is not None for name in ("self", "cls"))
+        said, kept = examples or {}, work.__name__ == "__init__"  # looked at later, as scikit-learn wants it
+        single = [name for name, one in parameters.items() if not kept and not _ROWS.search(str(one.annotation))]
+        wanted: dict[str, Need] = {**{name: NoRows(said.get(name, "")) for name in single}, **(needs or {})}
         name = work.__qualname__.removesuffix(".__init__")
 
         @wraps(work)
         def call(*args: P.args, **given: P.kwargs) -> R:
-            _refuse(name, parameters, args[own:], given, examples or {}, passes, elsewhere, needs or {})
+            _refuse(name, parameters, args[own:], given, said, passes, elsewhere, wanted)
             return work(*args, **given)
 
         return call
@@ -130,6 +156,7 @@ def _refuse(
     by_name += [(name, one) for name in several for one in args[len(by_place) :]]
     for name, value in by_name:
         left_out = name in parameters and value is None and parameters[name].default is None
+        where = f"{called}({name}=)" if name not in several else called
         if name in needs and name in parameters and not left_out and (wrong := needs[name].complaint(value)):
-            problems.add(f"{called}({name}=)" if name not in several else called, wrong)
+            problems.add(where, wrong)
     problems.raise_if_any(ParameterError)
