@@ -380,3 +380,12 @@ def test_mixed_cells_of_pandas_are_texts():
     frame = pandas.DataFrame({"age": [*range(6)], "d": pandas.Series(cells, dtype=object)})
     release = shoal.anonymize(frame, PEOPLE, shoal.Mondrian(k=3), seed=1)
     assert {*release.to_polars()["d"]} == {"A", "1", "2.5", "True", None, "2020-01-02"}
+
+
+def test_categories_that_are_no_cells():
+    pandas = import_module("pandas")
+    frame = pandas.DataFrame({"age": [*range(6)], "d": pandas.Categorical([("A", 1), ("B", 2)] * 3)})
+    with pytest.raises(SchemaError, match=r"^column 'd': holds .*, which cannot be a table cell"):
+        shoal.anonymize(frame, PEOPLE, shoal.Mondrian(k=2))
+    frame["d"] = pandas.cut(frame["age"], 2)
+    assert shoal.anonymize(frame, PEOPLE, shoal.Mondrian(k=2)).to_polars()["d"].n_unique() == 2

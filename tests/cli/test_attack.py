@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal.attack import ATTACKS
 from shoal.cli.place import receipt_beside
-from shoal.disk import change
+from support.failing_moves import dies_at
 
 RECIPE = """
 [source]
@@ -118,27 +118,11 @@ def test_the_receipt_beside_a_release_tells_another_input(place, call):
     assert status == 0, told
 
 
-class Crash(BaseException):
-    """The process ends here: nothing is undone, nothing is cleaned."""
-
-
 @pytest.mark.parametrize("n_moved", [0, 1])
 def test_the_receipt_of_a_run_that_died_is_there_too(place, monkeypatch, n_moved):
     """What it began is finished before anybody looks for the receipt."""
-    moved, move = [], change._Part.move
-
-    def dying(part) -> None:
-        if len(moved) == n_moved:
-            raise Crash
-        moved.append(part)
-        move(part)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(change._Part, "move", dying)
-        patched.setattr(change.Change, "_undo", lambda *_: None)
-        patched.setattr(change, "remove", lambda _staging: None)
-        with pytest.raises(Crash):
-            shoal.run(shoal.Recipe.load("recipe.toml")).write("later")
+    with dies_at(monkeypatch, n_moved):
+        shoal.run(shoal.Recipe.load("recipe.toml")).write("later")
     assert not (place / "later.receipt.json").exists()
     with pytest.warns(shoal.ShoalWarning, match="what it began was finished"):
         assert receipt_beside(Path("later")) == Path("later.receipt.json")

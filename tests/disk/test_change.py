@@ -20,7 +20,7 @@ from shoal.disk.journal import Journal, Move, write_pointer
 from shoal.disk.locks import InUseError, locked
 from shoal.disk.recovery import settle
 from shoal.errors import Problem, ShoalWarning, SourceError
-from support.failing_moves import failing_moves
+from support.failing_moves import dies_at, failing_moves
 
 
 def anything() -> None:
@@ -281,29 +281,13 @@ def _failing(number: int):
 # -- after a crash -----------------------------------------------------------------------------------------------------
 
 
-class Crash(BaseException):
-    """The process ends here: nothing is undone, nothing is cleaned."""
-
-
 @pytest.fixture
 def crash_at(place, monkeypatch):
     """Let a process die in the midst of the moves: what is on the disk then stays as it is."""
 
     def at(number: int) -> None:
-        moves, move = [], changes._Part.move
-
-        def dying(part) -> None:
-            if len(moves) == number:
-                raise Crash
-            moves.append(part)
-            move(part)
-
-        with monkeypatch.context() as patched:
-            patched.setattr(changes._Part, "move", dying)
-            patched.setattr(changes.Change, "_undo", lambda *_: None)
-            patched.setattr(changes, "remove", lambda _staging: None)
-            with pytest.raises(Crash):
-                write(place, "two")
+        with dies_at(monkeypatch, number):
+            write(place, "two")
 
     return at
 

@@ -156,7 +156,6 @@ def _refuse(
     by_name += [(name, one) for name in several for one in args[len(by_place) :]]
     for name, value in by_name:
         left_out = name in parameters and value is None and parameters[name].default is None
-        where = f"{called}({name}=)" if name not in several else called
         if name in needs and name in parameters and not left_out and (wrong := needs[name].complaint(value)):
-            problems.add(where, wrong)
+            problems.add(f"{called}({name}=)" if name not in several else called, wrong)
     problems.raise_if_any(ParameterError)

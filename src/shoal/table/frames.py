@@ -139,26 +139,28 @@ def _are_uuids(series: Any) -> bool:
 def _as_texts(name: str, series: Any, names: Names) -> pl.Series:
     """A column of mixed objects as text."""
     try:
+        places = None
         if hasattr(series, "cat"):  # taken out of its categories, an interval of whole numbers may have floats
-            known = [*series.cat.categories, None]
-            values = [known[code] for code in series.cat.codes]
+            cells, places = [*series.cat.categories, None], series.cat.codes.tolist()
         else:
             missing = series.isna().tolist()
-            values = [None if gone else value for value, gone in zip(series.tolist(), missing, strict=True)]
-        if not all(value is None or _is_cell(value) for value in values):
-            return pl.Series(name, values, dtype=pl.Object)  # whoever publishes such a column is told
-        return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.String)
+            cells = [None if gone else value for value, gone in zip(series.tolist(), missing, strict=True)]
+        readable = _have_text(cells)
+        if readable:
+            cells = [None if cell is None else str(cell) for cell in cells]
+        values = cells if places is None else [cells[place] for place in places]
+        return pl.Series(name, values, dtype=pl.String if readable else pl.Object)  # who publishes an object is told
     except Exception:
         problem = Problem(names.where(name), "has cells that cannot be read as text", "convert the column first")
     raise SourceError(problem)
 
 
-def _is_cell(value: object) -> bool:
-    """Whether an object of a column is a text, a number, a truth value, a day or a time; nothing else has a text."""
+def _have_text(cells: list[Any]) -> bool:
+    """Whether all objects of a column are texts, numbers, truth values, days or times; nothing else has a text."""
     import pandas as pd
 
-    what_pandas_has = pd.Interval, pd.Period
-    return isinstance(value, (str, Real, Decimal, np.bool_, np.datetime64, date, time, UUID, *what_pandas_has))
+    cell = (str, Real, Decimal, np.bool_, np.datetime64, date, time, UUID, pd.Interval, pd.Period, type(None))
+    return all(issubclass(kind, cell) for kind in {type(one) for one in cells})
 
 
 def same(frame: pl.DataFrame) -> pl.DataFrame:
