@@ -21,8 +21,8 @@ from shoal.enforce.losses import Covered, Squared
 from shoal.enforce.refine import Refine, Search
 from shoal.enforce.repair import repair
 from shoal.enforce.slots import with_room
+from shoal.kernels.enforce import refine_covers, refine_mixed
 from shoal.kernels.enforce.refine import change, learn
-from shoal.kernels.enforce.refine_covers import joined_below
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT
@@ -310,11 +310,44 @@ def test_what_a_row_adds_is_told_up_to_a_limit(table, sets):
     for row, group in product(range(0, 200, 7), range(25)):
         added = change.py_func(partition, state, group, -1, row)
         for most in (added - 0.5, added - 1e-9, added + 1e-9):
-            found = joined_below(partition, state, group, row, most)
+            found = refine_covers.joined_below(partition, state, group, row, most)
             assert found == added or (found == np.inf and added > most)
             passed += found == np.inf
-        assert joined_below(partition, state, group, row, np.inf) == added
+        assert refine_covers.joined_below(partition, state, group, row, np.inf) == added
     assert passed > 500
+
+
+@pytest.mark.parametrize("kinds", [("names",), ("ranks",), ("holes",), ("names", "ranks", "holes")], ids="-".join)
+def test_what_a_row_adds_to_averages_is_never_less_than_known_at_a_glance(kinds):
+    """Names that are new add one; medians come nearer to all, and averages give way to missing values."""
+    rng, close = np.random.default_rng(7), 0
+
+    def some(values, most=0.5):
+        missing = rng.random(len(values)) < most * rng.random()
+        return [None if gone else one for one, gone in zip(values.tolist(), missing, strict=True)]
+
+    for _ in range(8):
+        n, names = 60, [f"n{i}" for i in range(int(rng.choice([3, 9, 90])))]
+        frame = pl.DataFrame(
+            {
+                "age": rng.integers(20, 90, n),
+                "names": some(rng.choice(names, n)),
+                "ranks": some(rng.choice(["low", "mid", "high"], n), 1.0),
+                "holes": some(rng.integers(0, 9, n), 1.0),
+            }
+        )
+        every = {"names": Nominal(), "ranks": Ordinal(["low", "mid", "high"]), "holes": Numeric()}
+        schema = shoal.Schema(quasi={"age": Numeric(), **{name: every[name] for name in kinds}})
+        task = Task.of(prepare(frame.select("age", *kinds), schema))
+        partition = with_room(rng.permutation(n) % int(rng.choice([6, 15, 30])), 2)
+        state = Squared(Space.of(task)).state(partition)
+        learn(partition, state)
+        for row, group in product(range(n), range(int((partition.groups["size"] > 0).sum()))):
+            added = change.py_func(partition, state, group, -1, row)
+            least = refine_mixed.least_with(partition, state, group, row)
+            assert least <= added
+            close += least > added - 2e-9
+    assert close > 300
 
 
 def test_sets_of_more_values_than_bits():

@@ -169,43 +169,21 @@ def _is_hopeless(alike: Alike, keys: Any) -> bool:
 def _leave_out(alike: Alike, keys: Any, size: int, least: int, runs: Any) -> bool:
     """Leave out as few rows as greedy steps tell until a group keeps all promises; say whether enough are left.
 
+    Each step leaves out rows of the key that gains most for each of them, or of all keys that are as good.
+
     INOUT  keys KEY[present];  size, how many rows they are together
     """
     if _is_hopeless(alike, keys):
         return False
-    if len(keys) >= MANY:
-        return _leave_out_alike(alike, keys, size, least, runs)
-    present = _present(alike, keys)
-    far = _violation_of(alike, keys, present, size, runs)
-    while far > 0.0:
-        best, who, reached = 0.0, -1, far
-        for i in range(len(keys)):
-            n = _slice_of(keys[i].count)
-            if n and size - n >= least:
-                keys[i].count -= n
-                after = _violation_of(alike, keys, present, size - n, runs)
-                keys[i].count += n
-                if (far - after) / n > best:
-                    best, who, reached = (far - after) / n, i, after
-        if who < 0:
-            return False
-        n = _slice_of(keys[who].count)
-        keys[who].count -= n
-        size, far = size - n, reached
-    return size >= least
-
-
-@jit
-def _leave_out_alike(alike: Alike, keys: Any, size: int, least: int, runs: Any) -> bool:
-    """The same, in steps of keys that are as good to leave out."""
     marks, order = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.int64)
     left, present = size, _present(alike, keys)
     far = _violation_of(alike, keys, present, size, runs)
     while far > 0.0:
-        _mark(alike, keys, present, marks, runs)
         for i in range(len(keys)):
-            order[i] = i
-        sort(marks, order)
+            marks[i] = order[i] = i
+        if len(keys) >= MANY:
+            _mark(alike, keys, present, marks, runs)
+            sort(marks, order)
         best, who, reached = 0.0, order[:0], far
         begin = 0
         while begin < len(order):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.enforce import refine_covers
+from shoal.kernels.enforce import refine_covers, refine_mixed
 from shoal.kernels.enforce.partition import NOBODY, Partition, enter, keeps, members_of
 from shoal.kernels.enforce.refine import LEAST, change, exchange, learn, least_added, renew
 from shoal.kernels.enforce.refine_covers import Covers
@@ -35,6 +35,16 @@ def _joined(partition: Partition, loss: Any, group: int, row: int, most: float) 
 
 joined_below = chosen_by_type(1, {Points: _joined, Mixed: _joined, Covers: refine_covers.joined_below})
 """The same; infinite where that is surely more than `most`, if it can be known at a glance."""
+
+
+@jit
+def _least_with(partition: Partition, loss: Any, group: int, row: int) -> float:  # noqa: ARG001
+    """What any row adds at least."""
+    return least_added(partition, loss, group)
+
+
+least_with = chosen_by_type(1, {Points: _least_with, Mixed: refine_mixed.least_with, Covers: _least_with})
+"""What a row adds at least, known at a glance."""
 
 
 @jit
@@ -87,7 +97,7 @@ def _best_home(
     for group in range(len(partition.groups)):
         one = partition.groups[group]
         full = one.size == one.end - one.begin
-        if one.size == 0 or full or group == here or least_added(partition, loss, group) >= best:
+        if one.size == 0 or full or group == here or least_with(partition, loss, group, row) >= best:
             continue
         added = joined_below(partition, loss, group, row, best + LEAST)
         if added < best and _may_join(partition, needs, group, row, memory):
