@@ -23,11 +23,11 @@ COLUMN = np.dtype([("kind", np.int64), ("weight", np.float64), ("gap", np.float6
 """A column: its kind, the weight of a squared difference, and the squared distance of missing and present."""
 AVERAGE = np.dtype(
     [("present", np.int64), ("mean", np.float64), ("within", np.float64), ("top", np.int64), ("ties", np.int64),
-     ("names", np.uint64), ("slack", np.float64)],
+     ("tops", np.uint64), ("slack", np.float64)],
     align=True,
 )  # fmt: skip
 """What is known of a column in a group: how many values are present, the mean of numbers or ranks and their error
-around it; how often the most frequent name occurs, how many names occur as often, and which occur, as bits; how much
+around it; how often the most frequent name occurs, how many names occur as often, and which, as bits; how much
 larger the error of ranks is around their median."""
 BITS = 64
 """How many names have a bit of their own; others share one."""
@@ -60,7 +60,7 @@ def least_added(partition: Partition, mixed: Mixed, group: int) -> float:  # noq
 def least_with(partition: Partition, mixed: Mixed, group: int, row: int) -> float:
     """What a row adds at least to the loss of a group that it joins, known at a glance.
 
-    Numbers add what they do, and names one where they are new; other averages are taken to be as good as can be.
+    Numbers add what they do, and names one unless none is more frequent; of other averages the best is assumed.
     """
     size, total = partition.groups[group].size, 0.0
     for j in range(mixed.centre.shape[1]):
@@ -70,10 +70,16 @@ def least_with(partition: Partition, mixed: Mixed, group: int, row: int) -> floa
     for j in range(len(mixed.column)):
         known, y = mixed.average[group, j], mixed.other[row, j]
         if mixed.column[j].kind == NAME:
-            total += (known.names >> np.uint64(np.int64(y) & (BITS - 1))) & np.uint64(1) == 0
+            total += not _may_be_top(known, y)
         else:  # a median comes nearer to all, or an average gives way to a missing value
             total -= known.slack + known.within if np.isnan(y) else known.slack
     return total
+
+
+@jit
+def _may_be_top(known: Any, name: float) -> bool:
+    """Whether no name may be more frequent in a group; nobody's is NaN."""
+    return not np.isnan(name) and (known.tops >> np.uint64(np.int64(name) & (BITS - 1))) & np.uint64(1) != 0
 
 
 @jit
@@ -151,13 +157,14 @@ def _error_after(partition: Partition, mixed: Mixed, group: int, out: int, into:
             after += _numbers_error(column[j], known, m, x, y)
         else:  # all but those who have the most frequent name
             top, n_x, n_y = known.top, 0, 0
-            for at in range(one.begin, one.begin + one.size if x != y else one.begin):
-                n_x += other[members[at], j] == x
-                n_y += other[members[at], j] == y
-            if x != y and n_x == top and known.ties == 1:
-                top -= 1
-            if x != y and not np.isnan(y) and n_y + 1 > top:
-                top = n_y + 1
+            if x != y and (_may_be_top(known, x) or _may_be_top(known, y)):
+                for at in range(one.begin, one.begin + one.size):
+                    n_x += other[members[at], j] == x
+                    n_y += other[members[at], j] == y
+                if n_x == top and known.ties == 1:
+                    top -= 1
+                if not np.isnan(y) and n_y + 1 > top:
+                    top = n_y + 1
             after += m - top
     return after
 
@@ -242,16 +249,16 @@ def renew(partition: Partition, mixed: Mixed, group: int) -> None:
 @jit
 def _count_names(names: Any, known: Any) -> None:
     sort(names, names)
-    top, ties, run = 0, 0, 0
-    known.names = 0
+    top, ties, run, tops = 0, 0, 0, np.uint64(0)
     for i in range(len(names)):
-        known.names |= np.uint64(1) << np.uint64(np.int64(names[i]) & (BITS - 1))
         run = run + 1 if i and names[i] == names[i - 1] else 1
+        if run < top:
+            continue
         if run > top:
-            top, ties = run, 1
-        elif run == top:
-            ties += 1
-    known.top, known.ties = top, ties
+            top, ties, tops = run, 0, np.uint64(0)
+        ties += 1
+        tops |= np.uint64(1) << np.uint64(np.int64(names[i]) & (BITS - 1))
+    known.top, known.ties, known.tops = top, ties, tops
 
 
 @jit
