@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.kernels.enforce import refine_covers, refine_mixed
 from shoal.kernels.enforce.partition import NOBODY, Partition, enter, keeps, members_of
-from shoal.kernels.enforce.refine import LEAST, change, exchange, learn, least_added, renew
+from shoal.kernels.enforce.refine import LEAST, change, error, exchange, learn, least_added, renew
 from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_mixed import Mixed
 from shoal.kernels.enforce.refine_points import Points
@@ -120,16 +120,18 @@ def _may_join(partition: Partition, needs: Needs, group: int, row: int, memory: 
 @jit
 def _give_up(partition: Partition, loss: Any, needs: Needs, group: int, memory: Memory) -> bool:
     """Send every row of a group to others, if the loss falls by it and no promise is broken; say whether."""
-    rows, total = members_of(partition, group).copy(), 0.0
+    rows, added_by_all, before = members_of(partition, group).copy(), 0.0, error(partition, loss, group)
     moved = 0
     for row in rows:
+        if added_by_all >= before - LEAST and least_added(partition, loss, group) >= 0.0:
+            break  # whatever the others add, the loss does not fall
         where, added = _best_home(partition, loss, needs, row, group, np.inf, memory)
         if where < 0:
             break
-        total += added + change(partition, loss, group, row, NOBODY)
+        added_by_all += added
         _send(partition, loss, row, where, memory)
         moved += 1
-    if moved == len(rows) and total < -LEAST:
+    if moved == len(rows) and added_by_all < before - LEAST:
         return True
     for row in rows[:moved]:
         _send(partition, loss, row, group, memory)
