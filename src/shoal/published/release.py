@@ -410,8 +410,10 @@ class Release(Generic[Frame]):
         (['row', 'class_size', 'risk', 'ncp', 'suda', 'stands_out_by'], 5)
         """
         from shoal.measure.by_person import by_person
+        from shoal.published.whole_columns import whole_columns
 
-        return self._as_given(by_person(self.given(to_polars(original)[0], schema, missing_values)))
+        given = self.given(to_polars(original)[0], schema, missing_values)
+        return self._as_given(by_person(given, whole_columns))
 
     @_public_call
     def attack(
