@@ -483,7 +483,7 @@ class Release(Generic[Frame]):
         people = (person,) if isinstance(person, str) else tuple(person)
         holder = Holder(
             self.frames, self.manifest, original, background or Background(), outside, control, schema, missing_values,
-            self.labels, self.receipt, key or self.key, people, seed,
+            self.labels, self.receipt, key or self.key, people, seed, self._place_of,
         )  # fmt: skip
         return attack(holder, name, **parameters)
 
