@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import shoal
 from attacks.chance import LEVEL, at_least
@@ -213,6 +214,41 @@ def test_people_are_counted_not_rows():
     voters = pl.DataFrame({"id": list("abz"), "age": [21, 21, 41]})
     outside = linking(release, frame, outside=voters, schema=schema, person="id")
     assert (outside.n, outside.success) == (3, pytest.approx((2 / 3 + 1 / 3) / 3))
+
+
+def test_any_row_of_a_person_is_right_in_whichever_class_it_is():
+    """Two classes overlap, and 30 fits both: of the five rows that fit, two are the person's."""
+    frame = pl.DataFrame({"id": list("abacd"), "age": [20, 40, 30, 28, 50], "disease": list("abcde")})
+    schema = shoal.Schema(identifying=["id"], quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    release = release_of(frame, schema, [0, 0, 1, 1, 1])  # [20, 40] and [28, 50]
+    found = linking(release, frame, person="id")
+    assert found.people["chance"].to_list() == pytest.approx([1 / 2, 1 / 5, 2 / 5, 1 / 5, 1 / 3])
+    both = shoal.Background(known=["age", "disease"])
+    assert linking(release, frame, person="id", background=both).people["chance"].to_list() == [1.0] * 5
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(st.data())
+def test_people_with_several_rows_against_every_row(data):
+    case = data.draw(tables("mixed", min_rows=2, max_rows=14))
+    n_rows, names = case.frame.height, list(case.schema.quasi)
+    labels = data.draw(
+        st.lists(st.integers(-1, 3), min_size=n_rows, max_size=n_rows).filter(lambda some: max(some) >= 0)
+    )
+    labels = [sorted({*labels} - {-1}).index(label) if label >= 0 else -1 for label in labels]
+    whose = data.draw(st.lists(st.integers(0, 4), min_size=n_rows, max_size=n_rows))
+    known = names[: data.draw(st.integers(1, len(names)))]
+    original = case.frame.with_columns(pl.Series("whose", whose))
+    schema = replace(case.schema, identifying=[*case.schema.identifying, "whose"])
+    background, release = shoal.Background(known=known), release_of(original, schema, labels)
+    found = linking(release, original, schema=schema, person="whose", background=background)
+    shown = [row for row in range(n_rows) if labels[row] >= 0]
+    rows, kinds = original.select(known).rows(), [schema.quasi[name] for name in known]
+    inside = [rows[row] for row in shown], [labels[row] for row in shown]
+    for place, person in enumerate(rows):
+        fit = [shown[one] for one in linked_rows(inside[1], linked_groups(*inside, kinds, person))]
+        theirs = sum(whose[row] == whose[place] for row in fit)
+        assert found.people["chance"][place] == pytest.approx(theirs / len(fit) if fit else 0.0)
 
 
 # -- other shapes ------------------------------------------------------------------------------------------------------

@@ -42,6 +42,18 @@ def test_figures_of_people_add_up_to_those_of_the_release(publish, tmp_path):
         assert shoal.read_release(tmp_path / "r").by_person(PEOPLE, schema=SCHEMA).equals(found)
 
 
+def test_losses_are_those_of_the_holder_where_files_only_bound_them(tmp_path):
+    """A number that is missing beside others hides the range, and of a grown tree files do not tell the leaves."""
+    frame = pl.DataFrame({"age": [20, 30, 90, None], "zip": ["101", "102", "103", "201"]})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric(), "zip": shoal.Nominal(shoal.Prefixes(keep=(1,)))})
+    release = shoal.anonymize(frame, schema, shoal.Caat(k=2, start=0), seed=0)
+    found = release.by_person(frame, schema=schema)
+    assert found["ncp"].to_list() == [(10 / 70 + 3 / 4) / 2] * 2 + [1.0] * 2
+    assert found["ncp"].mean() == release.measure()["ncp"] != release.manifest.measures["ncp"]
+    release.write(tmp_path / "r")
+    assert shoal.read_release(tmp_path / "r").by_person(frame, schema=schema).equals(found)
+
+
 def test_who_shows_quasi_identifiers_as_they_are_is_refused():
     schema = replace(SCHEMA, sensitive={"disease": SCHEMA.sensitive["disease"]}, rest="drop")
     release = shoal.anonymize(PEOPLE, schema, shoal.Anatomy(l=2), seed=0)

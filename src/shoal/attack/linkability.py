@@ -14,6 +14,7 @@ from shoal.attack.index import Floats
 from shoal.attack.linking import coarser
 from shoal.attack.links import Links
 from shoal.attack.people import Group
+from shoal.attack.published import Units
 from shoal.attack.situation import Situation
 from shoal.errors import Problems, did_you_mean
 from shoal.measure.base import GROUPED_SHAPES
@@ -83,7 +84,7 @@ class Linkability(Attack):
         people, control = situation.people, situation.control
         chance = self._meet(situation, people)
         each, other = people.per_person(chance), None if control is None else self._meet(situation, control)
-        usual = 1 / max(situation.n_rows, 1) if other is None else mean(other)
+        usual = self._by_chance(self._classes(situation)) if other is None else mean(other)
         return [
             Outcome(
                 self.name, len(each), mean(each), usual, self.against,
@@ -95,22 +96,33 @@ class Linkability(Attack):
 
     def _meet(self, situation: Situation, group: Group) -> Floats:
         """The chance that both halves of each line lead to the same."""
-        first, second = self.halves(situation.names)
-        links = [situation.links(group, names, at=0) for names in (first, second)]
-        whole = situation.published.parts[0].units(list(dict.fromkeys([*first, *second])))
+        links = [situation.links(group, names, at=0) for names in self.halves(situation.names)]
+        whole = self._classes(situation)
         parts = [coarser(whole, one.units) for one in links]
-        rows = whole.rows if self.same == "row" else np.ones(len(whole.rows))
         found = np.zeros(len(group))
         for begin in range(0, len(group), LINES):
             lines = np.arange(begin, min(begin + LINES, len(group)))
-            one, other = (_classes(half, part, lines) for half, part in zip(links, parts, strict=True))
-            n_both, n_one, n_other = (_total(classes, rows) for classes in (one.multiply(other), one, other))
-            ways = n_one * n_other
-            found[lines] = np.divide(n_both, ways, out=np.zeros(len(lines)), where=ways > 0)
+            one, other = (_linked(half, part, lines) for half, part in zip(links, parts, strict=True))
+            meeting = _total(one.multiply(other), self._meeting(whole.rows))
+            ways = _total(one, whole.rows) * _total(other, whole.rows)
+            found[lines] = np.divide(meeting, ways, out=np.zeros(len(lines)), where=ways > 0)
         return found
 
+    def _classes(self, situation: Situation) -> Units:
+        """Published rows by the columns of both halves."""
+        first, second = self.halves(situation.names)
+        return situation.published.parts[0].units(list(dict.fromkeys([*first, *second])))
 
-def _classes(links: Links, part: Any, lines: np.ndarray) -> Any:
+    def _meeting(self, rows: Floats) -> Floats:
+        """In how many ways two rows of each class, one drawn for either half, are the same row or of that class."""
+        return rows if self.same == "row" else rows**2
+
+    def _by_chance(self, whole: Units) -> float:
+        """The chance that any two published rows are the same, or of the same class."""
+        return float(self._meeting(whole.rows).sum()) / max(float(whole.rows.sum()), 1.0) ** 2
+
+
+def _linked(links: Links, part: Any, lines: np.ndarray) -> Any:
     """The classes by both halves that lines may be in by one of them, as a sparse matrix."""
     queries, asked = np.unique(links.query[lines], return_inverse=True)
     found = links.find(queries).matrix(len(links.units.rows)) @ part.T.tocsr()

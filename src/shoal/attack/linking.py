@@ -52,13 +52,10 @@ class Linking(Attack):
         """The chance to point at the right row, for everybody."""
         people = situation.people
         links = situation.links(people)
-        rows, n_rows, own = links.rows[links.query], links.n_rows[links.query], np.zeros(len(people))
+        rows, n_rows = links.rows[links.query], links.n_rows[links.query]
         inside = published_lines(situation, people)
-        own[inside] = own_weight(situation, links, people, inside)
-        if (classes := _shared_classes(situation, people)) is not None:
-            own = _summed(own, people, classes)
-        chance = np.divide(own, rows, out=np.zeros(len(people)), where=rows > 0)
-        chance = np.minimum(_summed(chance, people, links.query) if classes is None else chance, 1.0)
+        own = _own_rows(situation, links, people, inside)
+        chance = np.minimum(np.divide(own, rows, out=np.zeros(len(people)), where=rows > 0), 1.0)
         usual = np.zeros(len(people))
         usual[inside] = 1 / max(situation.n_rows, 1)
         usual = _summed(usual, people, np.zeros(len(people), dtype=np.int64))
@@ -78,18 +75,32 @@ def published_lines(situation: Situation, people: Group) -> Ints:
     return np.flatnonzero(there)
 
 
-def _shared_classes(situation: Situation, people: Group) -> Ints | None:
-    """The class of each line, where all rows of a class fit what is known of one; None where that is not so."""
-    quasi = {column.name for column in situation.published.manifest.layout.quasi}
-    if people.person is None or people.what != "original" or situation.labels is None:
-        return None
-    if not situation.published.covers or not set(situation.names) <= quasi:
-        return None
-    return situation.labels[people.rows] + 1
+def _own_rows(situation: Situation, links: Links, people: Group, inside: Ints) -> Floats:
+    """What the rows of its person that each line is linked with weigh: any of them will do."""
+    places, several = situation.places, people.person is not None and people.what == "original"
+    if several and places is not None and isinstance(links, WholeRows):
+        return _of_several(links, people, places[people.rows])
+    own = np.zeros(len(people))
+    own[inside] = own_weight(situation, links, people, inside)
+    return _summed(own, people, links.query)
+
+
+def _of_several(links: WholeRows, people: Group, places: Ints) -> Floats:
+    """Of the published rows that show the lines of each person, how many each line is linked with."""
+    person = people.numbers
+    inside, n_units = np.flatnonzero(places >= 0), len(links.units.rows)
+    shown = (person[inside], links.units.label[places[inside]])
+    theirs = csr_array((np.ones(len(inside)), shown), shape=(people.n_people, n_units))
+    found = [np.zeros(0)]
+    for some in _chunks(np.arange(len(people))):
+        queries, asked = np.unique(links.query[some], return_inverse=True)
+        linked = links.find(queries).matrix(n_units)[asked.reshape(-1)]
+        found.append(np.asarray(linked.multiply(theirs[person[some]]).sum(axis=1)).reshape(-1))
+    return np.concatenate(found)
 
 
 def _summed(chance: Floats, people: Group, query: Ints) -> Floats:
-    """Chances of lines of one person of whom the same is known, or that share a class, added up: any row will do."""
+    """What lines of one person of whom the same is known have, added up: any row will do."""
     if people.person is None:
         return chance
     pairs = people.person * (int(query.max(initial=0)) + 1) + query

@@ -54,7 +54,7 @@ class Group:
         return self.take(np.flatnonzero(np.isin(person, chosen)))
 
     @cached_property
-    def _numbers(self) -> Ints:
+    def numbers(self) -> Ints:
         """The people numbered from 0."""
         assert self.person is not None  # noqa: S101  asked for where there are any
         return np.unique(self.person, return_inverse=True)[1].astype(np.int64)
@@ -62,14 +62,14 @@ class Group:
     @property
     def n_people(self) -> int:
         """How many people they are."""
-        return len(self) if self.person is None else int(self._numbers.max(initial=-1)) + 1
+        return len(self) if self.person is None else int(self.numbers.max(initial=-1)) + 1
 
     def per_person(self, chance: Floats) -> Floats:
         """One chance for each person: the best of the person's lines, for an attacker may use any of them."""
         if self.person is None:
             return chance
         best = np.zeros(self.n_people)
-        np.maximum.at(best, self._numbers, chance)
+        np.maximum.at(best, self.numbers, chance)
         return best
 
 

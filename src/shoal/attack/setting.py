@@ -47,6 +47,7 @@ class Holder:
     key: Key | None = None
     person: Sequence[str] = ()
     seed: int = 0
+    places: Ints | None = None
 
 
 def situation_of(holder: Holder) -> Situation:
@@ -70,6 +71,7 @@ def situation_of(holder: Holder) -> Situation:
         tables, Published.of(tables, manifest), rows, people.drawn(background.people, holder.seed), names, background,
         _everybody(rows), control, _others(holder, original),
         schema, holder.schema, holder.labels, frozenset(holder.manifest.layout.hidden) - told, holder.seed,
+        holder.places,
     )  # fmt: skip
     if control is not None:
         _warn_of_members(control, rows)

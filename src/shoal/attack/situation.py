@@ -60,6 +60,8 @@ class Situation:
     hidden: frozenset[str] = frozenset()
     """Sensitive columns that show something in place of their values."""
     seed: int = 0
+    places: Ints | None = None
+    """The published row of each row of the input, -1 where it is not published; where that is known."""
     _links: dict[Any, tuple[Group, Links]] = field(default_factory=dict)
     _secrets: dict[str, Secret] = field(default_factory=dict)
 

@@ -26,7 +26,7 @@ from shoal.privacy import promised_requirement
 from shoal.privacy.base import ColumnRequirement, Requirement
 from shoal.publish import default_publisher
 from shoal.publish.base import Published, Publisher
-from shoal.publish.covers import published_nodes
+from shoal.published.whole_columns import whole_columns
 from shoal.registry.declared import (  # fmt: skip
     COLUMN_PUBLISHER_CLASSES,
     METHOD_CLASSES,
@@ -34,15 +34,14 @@ from shoal.registry.declared import (  # fmt: skip
     PUBLISHER_CLASSES,
     declared_method,
 )
-from shoal.release.manifest import Layout, Manifest, Place, PublishedTable, QuasiColumn, Request, Rows
+from shoal.release.manifest import Layout, Manifest, Place, PublishedTable, Request, Rows
 from shoal.release.receipt import HierarchyMark, Input, InputFigure, InputRows, Receipt, SchemaColumn, packed_places
 from shoal.settings import EXAMPLES, Part
 from shoal.spec import Spec
 from shoal.table.fingerprint import content_sha256
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import Table
-from shoal.table.schema import Ordinal, Schema, has_days, kind_name
-from shoal.table.shown import only_rows
+from shoal.table.schema import Schema, kind_name
 
 ALIKE = 0.5
 """Above this share of names whose rows agree in half of the quasi-identifiers, rows of a name are one person's."""
@@ -285,15 +284,10 @@ def holder_figures(
 ) -> tuple[InputFigure, ...]:
     """Figures that the files alone cannot give: those that need whole trees, the number of rows left out, or people."""
     layout = published.layout
-    whole = {column.name: column for column in layout.quasi if _is_bounded(table, column)}
-    if not whole and manifest.rows.left_out is not None and people is None:
-        return ()
     kept = groups.labels >= 0
-    shown, cells = only_rows(table, kept), Given(published.tables, manifest).cells
-    quasi = tuple(
-        column.model_copy(update=_whole(column, cells, shown)) if column.name in whole else column
-        for column in layout.quasi
-    )
+    quasi = whole_columns(Given(published.tables, manifest), table, kept)
+    if quasi is layout.quasi and manifest.rows.left_out is not None and people is None:
+        return ()
     rows = manifest.rows.model_copy(update={"left_out": table.n_input - int(kept.sum())})
     exact = manifest.model_copy(update={"rows": rows, "layout": layout.model_copy(update={"quasi": quasi})})
     names = tuple(column.name for column in quasi)
@@ -304,29 +298,6 @@ def holder_figures(
         ).items()
         if manifest.measures.get(name) != value
     )
-
-
-def _is_bounded(table: Table, column: QuasiColumn) -> bool:
-    """Whether the loss of a column can only be bounded: its tree grew over the input, or `*` hides what it spans."""
-    if column.form in ("interval", "set"):
-        return column.has_missing
-    kind = table.quasi[column.name]
-    if column.form == "order":
-        return has_days(kind) and column.has_missing
-    return column.form == "node" and table.is_grown(column.name) and column.nodes[0].height > 1
-
-
-def _whole(column: QuasiColumn, cells: pl.DataFrame, shown: Table) -> dict[str, Any]:
-    """What the published rows say of a column, where its cells say less."""
-    values = shown.frame[column.name].drop_nulls()
-    if column.form == "interval":
-        return {"low": values.min(), "high": values.max()}
-    kind = shown.quasi[column.name]
-    if column.form == "order" and isinstance(kind, Ordinal):
-        return {"n_values": kind.width(values) + 1}
-    if column.form == "set":
-        return {"n_values": values.n_unique()}
-    return {"nodes": published_nodes(cells.select(column.columns), shown.hierarchy(column.name))}
 
 
 def named(spec: Spec, key: str = "name") -> dict[str, Any]:

@@ -27,6 +27,7 @@ from shoal.table.cells import are_cells, type_name
 from shoal.table.clean import without_markers
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
+from shoal.table.numbering import first_of_each, number_people, value_codes
 from shoal.table.schema import Schema
 
 PASSED = tuple(name for name in Options.__annotations__ if name not in ("seed", "missing_values", "progress"))
@@ -68,7 +69,8 @@ def utility(
     learners, draws, numbers
         As for `Release.utility`.
     folds
-        Number of folds; each has the same share of every class, up to a row.
+        Number of folds; each has the same share of every class, up to a row. Where the schema tells people, all rows
+        of a person are in one fold, and it is people who are dealt out, by the class of one of their rows.
     seed
         Of the folds, of the releases, and of the tables that are drawn.
     missing_values
@@ -89,7 +91,7 @@ def utility(
     """
     setting = Setting.checked(target, learners, folds=folds, seed=seed, draws=draws, numbers=numbers)
     table = to_polars(frame)[0]
-    fold = _folds(table, setting, missing_values)
+    fold = _folds(table, setting, missing_values, schema.person)
     progress.stage("learning", folds + 1)
     by_fold: list[dict[tuple[str, str], Results]] = []
     counts = Covered()
@@ -130,7 +132,7 @@ def _tested(
     }, counts
 
 
-def _folds(table: pl.DataFrame, setting: Setting, missing_values: Markers) -> Ints:
+def _folds(table: pl.DataFrame, setting: Setting, missing_values: Markers, person: str | None) -> Ints:
     """The fold of each row; -1 for rows without a target, which are in none."""
     target = setting.target
     if target not in table.columns:
@@ -144,7 +146,20 @@ def _folds(table: pl.DataFrame, setting: Setting, missing_values: Markers) -> In
     rows = table.filter(known)
     if not rows.height:
         raise InfeasibleError(Problem(f"target {target!r}", "has no value in any row", "give rows to learn from"))
-    check_folds(rows, setting)
     fold = np.full(table.height, -1)
-    fold[known.to_numpy()] = drawn_folds(rows, target, setting.folds, setting.seed)
+    fold[known.to_numpy()] = _dealt(rows, setting, person)
     return fold
+
+
+def _dealt(rows: pl.DataFrame, setting: Setting, person: str | None) -> Ints:
+    """The fold of each row with a target; that of its person, where several rows are of one."""
+    if person is None or person not in rows.columns or person == setting.target:
+        check_folds(rows, setting)
+        return drawn_folds(rows, setting.target, setting.folds, setting.seed)
+    who, said = number_people(rows[person].cast(pl.String).str.strip_chars()), rows.drop(person)
+    order = np.lexsort([*value_codes(said).values()])  # neither the order of rows nor names of people matter
+    heads = order[first_of_each(who[order])]
+    check_folds(rows[heads], setting, "people")
+    fold = np.empty(len(heads), dtype=np.int64)
+    fold[who[heads]] = drawn_folds(said[heads], setting.target, setting.folds, setting.seed)
+    return fold[who]

@@ -111,8 +111,8 @@ def mean_of(draws: Sequence[Results]) -> Results:
     return {name: Tested.mean([one[name] for one in draws]) for name in draws[0]}
 
 
-def check_folds(table: pl.DataFrame, setting: Setting) -> None:
-    """Refuse more folds than there are rows."""
+def check_folds(table: pl.DataFrame, setting: Setting, of: str = "rows") -> None:
+    """Refuse more folds than there are rows, or people, who have one here."""
     if table.height < setting.folds:
-        what = f"needs at most as many as rows with a target, got {setting.folds} for {table.height} rows"
-        raise ParameterError(Problem("utility(folds=)", what, "take fewer folds, or more rows"))
+        what = f"needs at most as many as {of} with a target, got {setting.folds} for {table.height} {of}"
+        raise ParameterError(Problem("utility(folds=)", what, f"take fewer folds, or more {of}"))

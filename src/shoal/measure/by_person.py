@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.check.cells import read_column
 from shoal.errors import ParameterError, Problem
 from shoal.measure.base import Given
 from shoal.measure.minimal_uniques import scores_of
 from shoal.measure.pairing import Pairing
 from shoal.privacy.base import Classes
+from shoal.release.manifest import QuasiColumn
 from shoal.table.numbering import combined, value_codes
+from shoal.table.prepare import Table
 
 STANDS_OUT_BY, FRACTION = 3, 0.01
 """Columns that are looked at together, at the most, and the share of a population that is taken to be sampled."""
@@ -19,14 +24,18 @@ STANDS_OUT_BY, FRACTION = 3, 0.01
 Floats = npt.NDArray[np.float64]
 
 
-def by_person(given: Given) -> pl.DataFrame:
+WholeColumns = Callable[[Given, Table, npt.NDArray[np.bool_]], Sequence[QuasiColumn]]
+
+
+def by_person(given: Given, whole: WholeColumns) -> pl.DataFrame:
     """Every row of the input in its order: how many share its cells, what it risks and loses, how it stands out.
 
     Where people have several rows, sizes count people, and every row has the smallest class of its person.
 
     A row that is not published has a class of 0 and no risk; it loses everything. `ncp` is there where cells say which
     values they cover. `suda` and `stands_out_by` speak of the input: the DIS score, and the fewest columns that single
-    the person out, 0 where three columns do not; both are missing for rows that were dropped before the work.
+    the person out, 0 where three columns do not; both are missing for rows that were dropped before the work. `whole`
+    says what the input knows of the columns and the files only bound, so that losses are those of the receipt.
     """
     shape = given.manifest.layout.laid_out
     if shape.protects != "cells":
@@ -42,7 +51,8 @@ def by_person(given: Given) -> pl.DataFrame:
     risk = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     found = pl.DataFrame({"row": np.arange(len(shown)), "class_size": sizes.round().astype(np.int64), "risk": risk})
     if shape.covers_values:
-        found = found.with_columns(ncp=pl.Series(np.where(shown, _losses(given, full)[at], 1.0)))
+        columns = whole(given, given.table, shown[given.table.kept])
+        found = found.with_columns(ncp=pl.Series(np.where(shown, _losses(given, full, columns)[at], 1.0)))
     codes = {name: one.codes for name, one in given.table.coded(given.table.quasi).items()}
     scores = scores_of(codes, STANDS_OUT_BY, given.table.people)
     special = pl.DataFrame(
@@ -65,14 +75,14 @@ def _sizes(given: Given, full: pl.DataFrame, pairing: Pairing) -> Floats:
     return found
 
 
-def _losses(given: Given, full: pl.DataFrame) -> Floats:
+def _losses(given: Given, full: pl.DataFrame, columns: Sequence[QuasiColumn]) -> Floats:
     """For each published row, the mean of what its cells lose by leaf count."""
     total = np.zeros(full.height)
-    for one in given.columns:
+    for one in (read_column(column, given.cells) for column in columns):
         names = list(one.column.columns)
         known = dict(zip(one.shown, (loss.leaves for loss in one.losses), strict=True))
         heads = full.select(names).unique()
         heads = heads.with_columns(pl.Series("\0loss", [known[row] for row in heads.rows()], dtype=pl.Float64))
         found = full.select(names).join(heads, on=names, how="left", nulls_equal=True, maintain_order="left")["\0loss"]
         total += found.to_numpy()
-    return total / max(len(given.columns), 1)
+    return total / max(len(columns), 1)

@@ -410,8 +410,10 @@ class Release(Generic[Frame]):
         (['row', 'class_size', 'risk', 'ncp', 'suda', 'stands_out_by'], 5)
         """
         from shoal.measure.by_person import by_person
+        from shoal.published.whole_columns import whole_columns
 
-        return self._as_given(by_person(self.given(to_polars(original)[0], schema, missing_values)))
+        given = self.given(to_polars(original)[0], schema, missing_values)
+        return self._as_given(by_person(given, whole_columns))
 
     @_public_call
     def attack(
@@ -481,7 +483,7 @@ class Release(Generic[Frame]):
         people = (person,) if isinstance(person, str) else tuple(person)
         holder = Holder(
             self.frames, self.manifest, original, background or Background(), outside, control, schema, missing_values,
-            self.labels, self.receipt, key or self.key, people, seed,
+            self.labels, self.receipt, key or self.key, people, seed, self._place_of,
         )  # fmt: skip
         return attack(holder, name, **parameters)
 

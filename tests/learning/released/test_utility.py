@@ -262,6 +262,28 @@ def test_no_row_is_tested_that_was_published(monkeypatch):
     assert found.covered.by_one + found.covered.by_several + found.covered.by_none == 120
 
 
+def test_nobody_is_tested_of_whom_a_row_was_published(monkeypatch):
+    """Everybody has a town of their own, which says the illness of those who were learnt from and of nobody else."""
+    ill = np.random.default_rng(3).choice(["flu", "gout"], 60)
+    each = pl.DataFrame({"who": [f"w{place}" for place in range(60)], "town": np.arange(60).astype(str), "ill": ill})
+    frame = pl.concat([each] * 4).with_columns(age=pl.lit(30))
+    schema = shoal.Schema(person="who", quasi={"age": shoal.Numeric()}, sensitive=["ill"], neutral=["town"])
+    made, options = [], {"target": "ill", "learners": ["c45"], "folds": 3}
+    monkeypatch.setattr(
+        split, "anonymize", lambda rows, *parts, **more: made.append(rows) or shoal.anonymize(rows, *parts, **more)
+    )
+    found = shoal.utility(frame, schema, shoal.Mondrian(k=4), **options)
+    held = [set(frame["who"]) - set(rows["who"]) for rows in made]
+    assert [len(one) for one in held] == [20, 20, 20, 0]
+    assert [rows.height for rows in made] == [160, 160, 160, 240]
+    assert found.score("c45", "original").accuracy < 0.7
+    other = frame.sample(fraction=1, shuffle=True, seed=1).with_columns(who=pl.format("other-{}", "who"))
+    again = shoal.utility(other, schema, shoal.Mondrian(k=4), **options)
+    assert again.score("c45", "original") == found.score("c45", "original")
+    with pytest.raises(shoal.ParameterError, match="as people with a target, got 61 for 60 people"):
+        shoal.utility(frame, schema, shoal.Mondrian(k=4), **options | {"folds": 61})
+
+
 def test_a_cut_table_that_loses_nothing_is_worth_its_rows():
     frame = people(24, times=9)
     found = shoal.utility(frame, SCHEMA, shoal.Kaca(k=2), target="ill", learners=QUICK, folds=3, seed=1)
