@@ -76,6 +76,12 @@ def test_somebody_who_is_in_one_alone_is_believed_of_as_that_one_says():
     assert intersection(one, both, [other]).people["chance"].to_list() == [0.5] * 4
 
 
+def test_a_value_that_the_first_release_does_not_show_is_as_frequent_as_the_next_one_says():
+    frame = pl.DataFrame({"x": [1, 2, 50, 51], "s": list("abcd")})
+    first, other = (release_of(frame, NUMBERS, labels) for labels in ([0, 0, -1, -1], [0, 0, 1, 1]))
+    assert intersection(first, frame, [other, other]).people["chance"].to_list() == [0.5] * 4
+
+
 def test_releases_with_other_quasi_identifiers():
     """The attacker knows of each release what it shows, or what is said to be known."""
     frame = pl.DataFrame({"x": [1, 2, 3, 4], "y": ["f", "m", "f", "m"], "s": list("abcd")})

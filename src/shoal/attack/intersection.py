@@ -75,7 +75,7 @@ class Intersection(ColumnAttack):
         for one, secret in zip(others, secrets[1:], strict=True):
             links.append(link(one.published, one.names, situation.known_to(one, people), secret.at))
         beliefs = [_Belief(one, secret) for one, secret in zip(links, secrets, strict=True)]
-        truth, prior = secrets[0].truth[people.rows], secrets[0].shares()
+        truth, prior = secrets[0].truth[people.rows], _shares(secrets)
         alone, joint, certain = (np.zeros((n, len(people))) for n in (len(releases), 1, 1))
         joint, certain = joint[0], certain[0]
         for begin in range(0, len(people), LINES):
@@ -96,6 +96,14 @@ def _shows(other: Other, name: str) -> bool:
     """Whether another release shows the values of a sensitive column, and something of what is known."""
     layout = other.published.layout
     return name in layout.sensitive and name not in layout.hidden and bool(other.names)
+
+
+def _shares(secrets: Sequence[Secret]) -> Floats:
+    """How frequent each value is: as the first release says that shows it."""
+    found = secrets[0].shares()
+    for other in secrets[1:]:
+        found = np.where(found > 0, found, other.shares())
+    return found
 
 
 class _Belief:
