@@ -298,6 +298,20 @@ def test_a_method_of_a_notebook_is_registered_by_one_call(nothing_added):
     assert release.manifest.recipe.method == {"name": "in-turn", "k": 3}
 
 
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (None, "method x: its partition returned NoneType; return Groups(labels), which has a whole number for"),
+        (np.zeros(12, dtype=int), "method x: its partition returned ndarray; return Groups(labels), which has a whole"),
+        (Groups(np.zeros(12)), "a method returned labels that are not whole numbers"),
+    ],
+)
+def test_what_is_no_grouping_is_told(returned, said, nothing_added):
+    shoal.register(bad(InTurn, name="x", partition=lambda self, task, rng, progress=None: returned))
+    with pytest.raises(shoal.ShoalError, match=re.escape(said)):
+        shoal.anonymize(FRAME, SCHEMA, METHOD_CLASSES["x"](k=3))
+
+
 def test_a_cell_that_runs_again_registers_the_class_anew(nothing_added):
     def written():
         return dataclass(frozen=True)(type("InTurn", (InTurn,), {"__module__": "cell", "__qualname__": "InTurn"}))

@@ -50,6 +50,12 @@ def test_a_wrong_argument_is_told_with_those_there_are():
         anonymizer(schemas=SCHEMA)
 
 
+def test_it_shows_itself_in_a_notebook_without_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "Anonymizer" in anonymizer()._repr_html_()
+
+
 def test_scikit_learn_finds_nothing_wrong():
     from sklearn.utils.estimator_checks import check_estimator
 

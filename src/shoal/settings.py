@@ -10,12 +10,12 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from shoal.display.progress_bar import Watched
-from shoal.errors import ParameterError, Problems
+from shoal.errors import ParameterError, Problems, class_or_type
 from shoal.machine import memory
 from shoal.registry.declared import METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
 from shoal.registry.registry import Registry, stranger
 from shoal.release.manifest import FORMATS, LEFT_OUT
-from shoal.spec import Bound, Maybe, OneOf, Share, Whole, YesNo
+from shoal.spec import Bound, Maybe, OneOf, Share, Whole, YesNo, shown
 from shoal.table import markers
 from shoal.table.prepare import MISSING_MODES
 from shoal.table.schema import Schema
@@ -58,8 +58,7 @@ def check_arguments(
     problems = Problems()
     for name, value, wanted, registry, example in parts:
         if not isinstance(value, wanted):
-            got = f"the class {value.__name__} itself" if isinstance(value, type) else type(value).__name__
-            problems.add(f"{name}=", f"needs something like {example}, got {got}")
+            problems.add(f"{name}=", f"needs something like {example}, got {class_or_type(value)}")
         elif registry is not None and value is not None and (unknown := stranger(registry, value)):
             problems.add(f"{name}=", *unknown)
     bounds = {name: SETTINGS[name][0] for name in settings}
@@ -67,7 +66,7 @@ def check_arguments(
         if complaint := bound.complaint(threads if name == "threads" else settings[name]):
             problems.add(f"{name}=", complaint)
     if wrong := memory.complaint(limit):
-        problems.add("memory=", wrong)
+        problems.add("memory=", f"{wrong}, got {shown(limit)}")
     if wrong := markers.complaint(missing_values):
         problems.add("missing_values=", wrong, 'write ["?", "NA"], or {"age": ["999"]}')
     problems.raise_if_any(ParameterError)

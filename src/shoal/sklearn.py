@@ -71,8 +71,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
     feature_names_in_ : ndarray of str
         Their names, where they are texts.
 
-    Guarantee
-    ---------
+    Notes
+    -----
     `release_` is verified: every row has the same quasi-identifier cells as at least k - 1 others, and what is required
     holds. `fit_transform` gives the same cells, in the order of the input. Of rows that were not fitted, nothing is
     promised but that their quasi-identifiers are replaced by cells that were published before: few of them may share a

@@ -406,7 +406,10 @@ def test_bad_input(place, call, bad):
         (["run", "recipe.toml", "--k"], "--k: has no value"),
         (["run", "recipe.toml", "stray"], "'stray' is not a flag"),
         (["run", "recipe.toml", "--method", "cat"], "did you mean 'caat'"),
-        (["run", "recipe.toml", "--start", "1"], "--start: unknown flag"),
+        (
+            ["run", "recipe.toml", "--start", "1"],
+            "--start: unknown flag; it goes with caat, k-member; method, publisher",
+        ),
         (["run", "recipe.toml", "--method", "caat", "--start", "99"], "start = 99, but the table has 12 rows"),
         (["run", "recipe.toml", "--threads", "0"], "threads=: needs a whole number from 1 to"),
         (["run", "recipe.toml", "--threads", "4096"], "threads=: needs a whole number from 1 to"),

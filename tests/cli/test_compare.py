@@ -124,9 +124,13 @@ def test_requirements_are_alternatives(place, call):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["recipe.toml", "--k", "three"], "--k: needs whole numbers"),
-        (["recipe.toml", "--time", "5 parsecs"], "--time: cannot be read; write a number and one of s, m"),
-        (["recipe.toml", "--memory", "lots"], "--memory: cannot be read"),
+        (["recipe.toml", "--k", "three"], "--k: needs whole numbers, separated by commas, got 'three'; write --k 3"),
+        (
+            ["recipe.toml", "--time", "5 parsecs"],
+            "--time: cannot be read, got '5 parsecs'; write a number and one of s, m",
+        ),
+        (["recipe.toml", "--k", "x", "--time", "soon", "--memory", "lots"], "3 problems:"),
+        (["recipe.toml", "--memory", "lots"], "--memory: cannot be read, got 'lots'"),
         (["recipe.toml", "--method", "mondriaan"], "did you mean 'mondrian'?"),
         (["recipe.toml", "--require", "l-diversity l=2"], "--require l-diversity.column: missing"),
         (["recipe.toml", "--measure", "ncpp", "--method", "mondrian"], "'ncpp' is no measure"),

@@ -235,6 +235,10 @@ def test_columns_named_nowhere_are_listed_unless_something_is_said_of_them(patie
         (["patients.csv", "--quasi", "age", "--rest", "dorp"], '--rest: needs one of "neutral", "drop", got \'dorp\''),
         (["patients.csv", "--quasi", "age,zip", "--neutral", "zip", "--rest", "drop"], "column 'zip': has two roles"),
         (
+            ["patients.csv", "--quasi", "age,zip", "--sensitive", "disease,zip", "--rest", "drop"],
+            "column 'zip': has two roles: quasi and sensitive; keep one",
+        ),
+        (
             ["patients.csv", "--quasi", "age", "--rest", "drop", "--method", "mondrian", "--l", "3"],
             '--require "l-diversity column=COLUMN l=3"',
         ),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -59,6 +61,31 @@ def test_no_role_and_no_figure_is_cut_where_names_are_long(place, call, monkeypa
     assert "identifying " in line
 
 
+def test_shares_of_pairs_are_shown_where_names_are_long(place, call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"how_satisfied_are_you_with_the_services_of_your_municipality_{part}" for part in ("in_all", "of_late")]
+    rows = [(row % 20, row // 20) for row in range(400)]
+    pl.DataFrame(rows, names, orient="row").write_csv("asked.csv")
+    shown = call("init", "asked.csv")[1].partition("Rows that are unique in two columns")[2]
+    assert "100.0 %" in shown.partition("of the rows are unique in all")[0].rpartition("\n")[0]
+
+
+def test_what_is_to_be_copied_has_no_line_breaks(place, call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    texts = ["agree", "don't know", "disagree", "prefer not to say", "refused", "not applicable"]
+    pl.DataFrame({"opinion": texts * 50, "age": [20 + row % 60 for row in range(300)]}).write_csv("asked.csv")
+    out = call("init", "asked.csv", "-o", "a_rather_long_name_for_a_recipe.toml")[1]
+    lines = [line.strip() for line in out.splitlines()]
+    anew = next(line for line in lines if line.startswith("--missing-values"))
+    flag, markers, overwrite = shlex.split(anew)
+    assert (flag, overwrite) == ("--missing-values", "--overwrite")
+    assert len(anew) > 60
+    assert set(markers.split(",")) < set(texts)
+    added = next(line for line in lines if line.startswith("missing_values = "))
+    assert tomllib.loads(added)["missing_values"] == markers.split(",")
+    assert lines[-1].endswith("shoal run a_rather_long_name_for_a_recipe.toml")
+
+
 def test_markers_of_missing_cells_are_dealt_with_at_once(place, call):
     years = ["k.A." if row % 20 == 0 else str(1950 + row % 40) for row in range(300)]
     pl.DataFrame({"birth year": years, "opinion": ["agree", "disagree", "weiß nicht"] * 100}).write_csv("asked.csv")
@@ -66,7 +93,7 @@ def test_markers_of_missing_cells_are_dealt_with_at_once(place, call):
     said = " ".join(out.split())
     assert status == 0
     assert "Column 'birth year' may use 'k.A.' (15) for missing. Column 'opinion' may use 'weiß nicht' (100)" in said
-    assert "proposed anew with --missing-values 'k.A.,weiß nicht' --overwrite, or add under [source]" in said
+    assert "proposed anew with --missing-values 'k.A.,weiß nicht' --overwrite or add under [source]" in said
     assert said.count("[source]: missing_values = ") == 1
     call("init", "asked.csv", "--missing-values", "k.A.,weiß nicht", "--overwrite")
     columns = read_entries("recipe.toml")["columns"]

@@ -262,6 +262,15 @@ class TestStrict:
         with pytest.raises(GuaranteeError, match="strict: unique-rows"):
             shoal.anonymize(FRAME, schema, shoal.KMember(k=4), strict=True)
 
+    def test_lines_of_a_recipe_are_not_broken(self, tmp_path, call, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "60")
+        FRAME.write_csv(tmp_path / "people.csv")
+        flags = ("--quasi", "age,sex,ward", "--rest", "drop", "--method", "mondrian", "--k", str(FRAME.height), "-q")
+        output = call("run", str(tmp_path / "people.csv"), *flags, "--no-report", "-o", str(tmp_path / "out"))[1]
+        change = output.partition("[columns.")[2].partition("Publish ")[0]
+        assert "# or a smaller k" in change
+        assert list(tomllib.loads(f"[columns.{change}")["columns"].values()) == [{"role": "identifying"}]
+
     def test_run_tells_and_strict_writes_nothing(self, tmp_path, call):
         FRAME.write_csv(tmp_path / "people.csv")
         flags = ("--quasi", "age,sex", "--sensitive", "disease", "--neutral", "ward", "--rest", "drop", "--k", "4")

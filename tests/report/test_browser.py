@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import polars as pl
 import pytest
 
 import shoal
@@ -50,6 +51,24 @@ def test_it_fits_and_can_be_read(browser, page_file, width, scheme):
     assert headings.count("H1") == 1
     for link in page.locator("nav a").all():
         assert page.locator(link.get_attribute("href")).count() == 1
+    context.close()
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_long_names_of_columns_push_nothing_out_of_the_page(browser, tmp_path, width):
+    name = "How_satisfied_are_you_with_the_services_of_your_municipality_in_the_last_twelve_months"
+    names = [f"Q{place:02}_{name}" for place in range(3)]
+    people = pl.DataFrame({one: [row * (place + 3) % 7 for row in range(60)] for place, one in enumerate(names)})
+    schema = shoal.Schema(quasi={one: shoal.Numeric() for one in names})
+    report = shoal.anonymize(people, schema, shoal.Mondrian(k=4)).report(name="asked")
+    context, page, _, _ = opened(browser, report.write(tmp_path / "page.html"), width, "light")
+    tables = page.locator(".scroll:has(th:text-is('shown'))")
+    assert tables.count() == 1
+    assert tables.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+    assert tables.locator("th[scope=row]").first.inner_text() == names[0]
+    labels = page.locator("figure svg").first.locator("text[text-anchor=end]")
+    assert labels.count() == len(names)
+    assert labels.evaluate_all("all => Math.min(...all.map(one => one.getBBox().x))") >= 0
     context.close()
 
 

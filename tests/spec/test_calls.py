@@ -47,6 +47,14 @@ def test_every_call_of_a_release_refuses_what_it_does_not_know(name):
     assert said(lambda: getattr(release, name)(nonsense=1))[0].startswith(f"Release.{name}(nonsense=): unknown ")
 
 
+def test_what_a_call_of_a_release_needs_is_told_with_an_example():
+    release = shoal.anonymize(FRAME, SCHEMA, METHOD, seed=1)
+    frame = "missing; give something like the frame that was released"
+    assert said(release.attack) == [f"Release.attack(original=): {frame}"]
+    assert said(release.membership) == [f"Release.membership(original=): {frame}"]
+    assert said(release.utility) == ["Release.utility(target=): missing; give something like 'disease'"]
+
+
 def test_a_class_to_register_is_missing():
     assert said(shoal.register) == ["register(thing=): missing; give something like a class after shoal.Method"]
 

@@ -338,6 +338,8 @@ def test_the_client_asks_and_tells(vault, site):
     assert {one["operation"] for one in client.grants()} == {"rules", "values"}
     with pytest.raises(shoal.ParameterError, match="not allowed"):
         client.interpret("nowhere", "a = 1 -> b = 2")
+    with pytest.raises(shoal.ParameterError, match=r"(?s)2 problems:.*rule 1: needs.*rule 3: has a condition"):
+        client.interpret("clinic", ["a = 1", "a = 1 -> b = 2", "a <=> 1 -> b = 2"])
     with pytest.raises(shoal.SourceError, match="does not answer"):
         shoal.Vault("http://127.0.0.1:9", "x").grants()
     with pytest.raises(shoal.ParameterError, match="https"):

@@ -87,7 +87,7 @@ def compare(
 
     from shoal.comparison.compare import Budget
     from shoal.comparison.output import Report, check_folder
-    from shoal.errors import InfeasibleError, Problem
+    from shoal.errors import InfeasibleError, ParameterError, Problem, Problems
     from shoal.release.manifest import is_release
 
     releases = [one for one in what if is_release(one)]
@@ -98,8 +98,11 @@ def compare(
     if releases:
         found, source = _releases(what, {"measures": _commas(measure), "target": target}, original), None
     else:
-        axes = _axes(method, k, l, require, publish)
-        budget = Budget(_read(time, UNITS, "--time"), _whole(_read(memory, BYTES, "--memory")), jobs)
+        problems = Problems()
+        axes = _axes(method, k, l, require, publish, problems)
+        limits = _read(time, UNITS, "--time", problems), _whole(_read(memory, BYTES, "--memory", problems))
+        problems.raise_if_any(ParameterError)
+        budget = Budget(*limits, jobs)
         axes |= {"measures": _commas(measure), "target": target}
         found, source = _recipe(what[0], axes, budget, sample, out, quiet=quiet or json)
     if not found.figures:
@@ -189,19 +192,15 @@ def _axes(
     l: str | None,  # noqa: E741
     require: list[str] | None,
     publish: list[str] | None,
+    problems: Any,
 ) -> dict[str, Any]:
     """What the grid is made of."""
-    from shoal.errors import ParameterError, Problems
-
-    problems = Problems()
     names = _commas(method)
-    found = {
+    return {
         "methods": None if not names or names == ["all"] else names, "publish": _commas(publish),
         "k": _numbers(k, "--k", problems), "l": _numbers(l, "--l", problems),
         "require": [_required(one, problems) for one in require or ()],
     }  # fmt: skip
-    problems.raise_if_any(ParameterError)
-    return found
 
 
 def _required(text: str, problems: Any) -> list[Any]:
@@ -223,26 +222,30 @@ def _commas(given: list[str] | None) -> list[str]:
 
 
 def _numbers(text: str | None, flag: str, problems: Any) -> list[int]:
+    from shoal.spec import shown
+
     words = _commas(None if text is None else [text])
     wrong = [word for word in words if not word.isdecimal()]
     if wrong:
-        problems.add(flag, "needs whole numbers, separated by commas", f"write {flag} 3,5,10")
+        got = ", ".join(map(shown, wrong))
+        problems.add(flag, f"needs whole numbers, separated by commas, got {got}", f"write {flag} 3,5,10")
         return []
     return [int(word) for word in words]
 
 
-def _read(text: str | None, units: dict[str, int], flag: str) -> float | None:
+def _read(text: str | None, units: dict[str, int], flag: str, problems: Any) -> float | None:
     """A number with a unit."""
     import re
 
-    from shoal.errors import ParameterError, Problem
+    from shoal.spec import shown
 
     if text is None:
         return None
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", text)
     if found is None or found[2].lower() not in units:
         fix = f"write a number and one of {', '.join(unit for unit in units if unit)}"
-        raise ParameterError(Problem(flag, "cannot be read", fix))
+        problems.add(flag, f"cannot be read, got {shown(text)}", fix)
+        return None
     return float(found[1]) * units[found[2].lower()]
 
 

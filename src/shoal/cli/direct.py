@@ -62,6 +62,10 @@ def _named(frame: pl.DataFrame, roles: Mapping[str, Sequence[str]], rest: str | 
             if name not in frame.columns:
                 near = did_you_mean(name, names.shown.difference(written), "check the spelling")
                 problems.add(f"--{role} {name}", "there is no such column", near)
+    for name in dict.fromkeys(written):
+        given = [role for role, wanted in named.items() if name in wanted]
+        if len(given) > 1:
+            problems.add(f"column {name!r}", f"has two roles: {given[0]} and {given[1]}", "keep one")
     if not named["quasi"]:
         problems.add("--quasi", "names no column", "name those that an attacker may know: --quasi age,zip")
     for role in ("person", "weight"):

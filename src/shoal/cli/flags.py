@@ -187,7 +187,7 @@ def _refuse_of_models(entries: dict[str, Any], homes: Any, flags: dict[str, str 
 
 def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, str | None], problems: Any) -> None:
     """Put the values of flags where they belong; the reader of recipes checks them."""
-    from shoal.errors import did_you_mean
+    from shoal.errors import did_you_mean, some
     from shoal.settings import SETTINGS
     from shoal.spec import YesNo
     from shoal.table.sources import Source
@@ -198,6 +198,8 @@ def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, s
     for name, text in flags.items():
         if name not in homes:
             near = did_you_mean(name.removeprefix("no_"), (*homes, *FURTHER), otherwise).replace("mean '", "mean '--")
+            if takers := _takers(name):
+                near = f"it goes with {some(takers)}; {otherwise}"
             what, fix = ("is not a flag of this command", "leave it out") if name in FURTHER else ("unknown flag", near)
             if name in reading:
                 what, fix = "says how a table is read, which the recipe does", f"write {name} = ... below its [source]"
@@ -208,6 +210,19 @@ def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, s
             continue
         for table, bound in homes[name]:
             table[name] = True if text is None else bound.parse(text)
+
+
+def _takers(flag: str) -> list[str]:
+    """Methods and publishers of Shoal's own that have such a parameter."""
+    from shoal.methods import METHODS
+    from shoal.publish import PUBLISHERS
+
+    return [
+        name
+        for registry in (METHODS, PUBLISHERS)
+        for name in registry.own
+        if flag in {one.name for one in registry[name].parameters()}
+    ]
 
 
 def _exchanged(table: dict[str, Any], chosen: Any) -> dict[str, Any]:

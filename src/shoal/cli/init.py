@@ -176,7 +176,7 @@ def _show(described: Any, proposed: Any, out: Path, told: Sequence[str]) -> None
         many = "1 hierarchy" if len(proposed.files) == 1 else f"{len(proposed.files)} hierarchies"
         console.print(f"Wrote {many} to edit into {out.parent / folder}.")
     then = "It cannot be run yet: its first lines say why" if proposed.to_do else f"Read it, then: shoal run {out}"
-    console.print(f"Wrote {out}. {then}", style="bold")
+    console.print(f"Wrote {out}. {then}", style="bold", soft_wrap=True)  # the command is copied
 
 
 def _show_markers(suspected: Mapping[str, Mapping[str, int]], console: Any) -> None:
@@ -192,7 +192,10 @@ def _show_markers(suspected: Mapping[str, Mapping[str, int]], console: Any) -> N
     if every:
         anew = f"--missing-values {shlex.quote(','.join(every))} --overwrite"
         line = f"missing_values = [{', '.join(map(toml_text, every))}]"
-        console.print(f"If so, have the recipe proposed anew with {anew}, or add under [source]: {line}")
+        console.print("If so, have the recipe proposed anew with")
+        console.print(f"  {anew}", soft_wrap=True)  # to be copied: a line break would be part of a marker
+        console.print("or add under [source]:")
+        console.print(f"  {line}", soft_wrap=True)
 
 
 def _asked(one: Any) -> str:
@@ -224,6 +227,8 @@ def _show_pairs(described: Any, console: Any) -> None:
     singling = [pair for pair in described.pairs[:5] if pair.unique_share > 0]
     if singling:
         pairs = show.table("Rows that are unique in two columns", "columns", "unique")
+        for place, part in enumerate(pairs.columns):  # names that do not fit go on in a second line: no share is cut
+            part.no_wrap, part.overflow = place > 0, "fold"
         for pair in singling:
             pairs.add_row(" + ".join(pair.columns), f"{100 * pair.unique_share:.1f} %")
         console.print(pairs)

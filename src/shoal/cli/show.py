@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import indent
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -172,7 +173,8 @@ def tell_concerns(concerns: Sequence[Any]) -> None:
     out.print("What to look at, the worst first:", style="bold")
     for place, concern in enumerate(concerns, 1):
         out.print(Padding(f"{place}. {concern.what}", (0, 0, 0, 2)), style="yellow")
-        out.print(Padding(concern.change, (0, 0, 0, 5)), style="dim")
+        # lines of a recipe, to be copied: the rest of a comment in a line of its own would be no TOML
+        out.print(indent(concern.change, " " * 5), style="dim", soft_wrap=True)
 
 
 def tell_receipt(out: Path, *, key: bool = False, report: Path | None = None, place: str = "") -> None:

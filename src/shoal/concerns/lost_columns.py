@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shoal.concerns.base import Concern, Looked, quoted
-from shoal.errors import some
+from shoal.errors import counted, some
 
 MOST = 0.6
 """A column that loses more than this share says hardly anything: here, and in the report."""
@@ -23,8 +23,8 @@ def lost_columns(looked: Looked) -> Iterator[Concern]:
     if not most:
         return
     listed = some([f"{name!r} ({lost[name]:.0%})" for name in most])
-    columns, they = ("1 column", "it") if len(most) == 1 else (f"{len(most)} columns", "they")
-    what = f"of {columns} little is left, by the share of information that {they} lost: {listed}"
+    columns = counted(len(most), "column")
+    what = f"little is left of {columns}, with the share of its information that each lost: {listed}"
     drop = f'[columns.{quoted(most[0])}]\nrole = "identifying"   # leave it out, and the others keep more'
     change = f"{drop}\n# or a smaller k, fewer requirements, a hierarchy with more steps, or another method"
     yield Concern("lost-columns", what, change, 0.2 + 0.1 * lost[most[0]], most[0])

@@ -7,6 +7,7 @@ import polars as pl
 
 from shoal.enforce.enforcer import Enforcer
 from shoal.engines.description import Asked
+from shoal.errors import ParameterError, Problem
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.privacy.alpha_k import AlphaK
@@ -48,6 +49,9 @@ def grouped(
     task = Task.of(asked.judged(table), (*asked.own(table), *asked.require), people)
     sets = bool(getattr(publish, "sets", False))
     groups = method.partition(task, np.random.default_rng([seed, 0, *own]), told)
+    if not isinstance(groups, Groups):
+        fix = "return Groups(labels), which has a whole number for every row"
+        raise ParameterError(Problem(f"method {method.name}", f"its partition returned {type(groups).__name__}", fix))
     groups.check(table.n_rows, method.min_group_size)
     enforcer = Enforcer(
         task, method.min_group_size, publish.loses, sets, int(asked.suppress * table.n_rows),

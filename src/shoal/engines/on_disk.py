@@ -86,6 +86,7 @@ from shoal.release.manifest import FILE, Layout, Manifest, PublishedTable, Rows
 from shoal.release.receipt import Input, InputRows, Receipt, receipt_path, warn_of_reuse
 from shoal.report.page import check_place
 from shoal.settings import secret_seed
+from shoal.spec import shown
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.schema import Schema
 from shoal.table.sources.stream import ROWS as PIECE_ROWS
@@ -152,7 +153,7 @@ def publish_in_blocks(
         asked = replace(asked, refine=replace(asked.refine, loss=asked.refine.loss or recipe.publish.loses))
     asked.check_parts()
     if wrong := complaint(memory):
-        raise ParameterError(Problem("memory=", wrong))
+        raise ParameterError(Problem("memory=", f"{wrong}, got {shown(memory)}"))
     blocks.check(asked)
     refuse_on_disk(asked, recipe)
     settle(out)

@@ -236,6 +236,15 @@ def some(items: Sequence[object], limit: int = 10) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def class_or_type(value: object) -> str:
+    """What stands in the place of an object: a class that nobody made one of, or the type of something else.
+
+    >>> class_or_type(int), class_or_type("5")
+    ('the class int itself', 'str')
+    """
+    return f"the class {value.__name__} itself" if isinstance(value, type) else type(value).__name__
+
+
 def counted(n: int, one: str, many: str = "") -> str:
     """So many of something, in the words for one or for many; without these it is one with an s.
 

@@ -76,6 +76,8 @@ class Groups:
 
     def check(self, n_rows: int, k: int) -> None:
         """Refuse what no method may return: a row without a label, a group below k, a centre outside its group."""
+        if not np.issubdtype(self.labels.dtype, np.integer):
+            raise InternalError("a method returned labels that are not whole numbers")
         if len(self.labels) != n_rows or self.labels.min(initial=0) < -1:
             raise InternalError("a method returned labels that do not fit the rows")
         if self.n_groups and self.sizes.min() < k:

@@ -83,13 +83,14 @@ class _Guards:
 
 
 _public_call = checked_call(
+    examples={"original": "the frame that was released"},
     needs={
         "schema": OfType(Schema, "shoal.Schema(quasi={...})"), "seed": Whole(0), "target": _A_COLUMN,
         "columns": _A_COLUMN, "table": OfType(str, "'table'"), "label": _A_COLUMN, "person": OneOrMore("'name'"),
         "key": OfType(Key, "shoal.Key.read(path, passphrase)"), "missing_values": _Missing(),
         "guards": _Guards(), "name": OfType(str, "'ncp'"), "format": OfType(str, "'csv'"),
         "folder": OfType((str, PathLike), "'release'"),
-    }
+    },
 )  # fmt: skip
 
 

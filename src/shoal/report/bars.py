@@ -11,7 +11,7 @@ from shoal.report.pictures import FONT
 COLOUR = "#2f7ebc"
 LABELS, LONGEST, VALUES, LINE = 200, 230, 70, 20
 """How wide labels, the longest bar and values are, and how high a bar is with the space around it."""
-LETTERS = 30
+LETTERS = 25
 """So much of a label is shown."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib.resources import files
@@ -18,6 +19,7 @@ from shoal.report.charts import svg
 
 if TYPE_CHECKING:
     from jinja2 import Template
+    from markupsafe import Markup
 
 EDITIONS = {"public": "Public edition", "holder": "Holder's edition: keep it to yourself"}
 CLOSING = {
@@ -26,6 +28,8 @@ CLOSING = {
 }
 MARKS = ("<!DOCTYPE html>", '<p class="edition ')
 """What every page has: nothing else is ever replaced by one."""
+LONGEST, BREAKS = 16, re.compile(r"(?<=[_.:/-])(?=\w)|(?<=[a-z])(?=[A-Z])")
+"""So many letters of a word in a table stay in one line; a longer one may go on in a second line at these places."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,21 @@ def _template() -> Template:
     from jinja2 import Environment, StrictUndefined
 
     text = files("shoal.report").joinpath("template.html").read_text(encoding="utf-8")
-    return Environment(autoescape=True, undefined=StrictUndefined).from_string(text)
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    environment.filters["breakable"] = breakable
+    return environment.from_string(text)
+
+
+def breakable(cell: object) -> Markup:
+    """A cell whose long words may go on in a second line, but no hash: a table is as wide as its longest word.
+
+    >>> str(breakable("income_of_the_household < 3")), str(breakable("HowSatisfiedAreYou 2024"))
+    ('income_<wbr>of_<wbr>the_<wbr>household &lt; 3', 'How<wbr>Satisfied<wbr>Are<wbr>You 2024')
+    """
+    from markupsafe import Markup, escape
+
+    words = (BREAKS.split(word) if len(word) > LONGEST else [word] for word in str(cell).split(" "))
+    return Markup(" ").join(Markup("<wbr>").join(map(escape, parts)) for parts in words)
 
 
 def check_place(target: Path, *, overwrite: bool) -> None:

@@ -149,7 +149,7 @@ def _refuse(
     for name in known:
         needed = parameters[name].default is inspect.Parameter.empty
         if needed and name not in given and name not in by_place[: len(args)]:
-            example = examples.get(name, "")
+            example = examples.get(name) or getattr(needs.get(name), "example", "")
             problems.add(f"{called}({name}=)", "missing", f"give something like {example}" if example else "")
     several = [name for name, one in parameters.items() if one.kind is inspect.Parameter.VAR_POSITIONAL]
     by_name = [*zip(by_place, args, strict=False), *given.items()]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import Problems, cells_are, rows_at
+from shoal.errors import Problems, cells_are, counted, rows_at
 from shoal.table.cells import are_cells, as_told, type_name
 from shoal.table.marked_numbers import how_to_read
 from shoal.table.markers import Markers, markers_of
@@ -229,7 +229,7 @@ def in_order(texts: pl.Series, kind: Ordinal, problems: Problems) -> pl.Series:
         alike = sum(category.strip().casefold() in listed for category in unknown)
         near = f", {alike} but for case or spaces around it" if alike else ""
         add = f"add the missing ones ({len(unknown)}{near}; see {rows_at(first.tolist())})"
-        fix = f"its order has {len(kind.order):,} categories: {add}"
+        fix = f"its order has {counted(len(kind.order), 'category', 'categories')}: {add}"
     fix = f"{fix}, or correct the cells"
     problems.add(f"column {texts.name!r}", what, fix)
     return texts.set(strange, None)

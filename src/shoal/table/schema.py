@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Self, TypeGuard
 
 from shoal.display.cards import card
-from shoal.errors import Problem, Problems, SchemaError, counted, some
+from shoal.errors import Problem, Problems, SchemaError, class_or_type, counted, some
 from shoal.spec import checked_class
 from shoal.table.days import Days, calendar_of
 from shoal.table.hierarchy.builders import Rule
@@ -216,7 +216,8 @@ class Schema:
     @staticmethod
     def _check_role(role: str, columns: object, problems: Problems) -> None:
         if isinstance(columns, str) or not isinstance(columns, (Mapping, Sequence)):
-            problems.add(f"schema.{role}", "needs a list or a mapping of column names")
+            got = "one text" if isinstance(columns, str) else type(columns).__name__
+            problems.add(f"schema.{role}", f"needs a list or a mapping of column names, got {got}")
             return
         if role == "quasi" and not isinstance(columns, Mapping):
             kinds = "write quasi={'age': shoal.Numeric(), 'sex': shoal.Nominal()}"
@@ -229,7 +230,8 @@ class Schema:
                 for name, kind in columns.items():
                     if not (isinstance(kind, Kind) or (kind is None and role != "quasi")):
                         fix = "use shoal.Numeric(), shoal.Ordinal(...) or shoal.Nominal()"
-                        problems.add(f"column {name!r}", "has no kind", fix)
+                        got = "" if kind is None else f", but {class_or_type(kind)}"
+                        problems.add(f"column {name!r}", f"has no kind{got}", fix)
         if not all(isinstance(name, str) for name in columns):
             problems.add(f"schema.{role}", "needs column names that are texts", "write them so, '0' for 0")
 

@@ -38,6 +38,18 @@ class Interpreted:
         return f"{said}  [support {self.support:.3g}, confidence {self.confidence:.3g}]"
 
 
+def _rules(given: Sequence[Rule | str]) -> list[Rule]:
+    """Rules that are given as such or as texts; an error names every one that cannot be read."""
+    problems, found = Problems(), []
+    for at, one in enumerate(given, 1):
+        try:
+            found.append(one if isinstance(one, Rule) else Rule.from_text(one, f"rule {at}"))
+        except ParameterError as error:
+            problems.take(error)
+    problems.raise_if_any(ParameterError)
+    return found
+
+
 class Vault:
     """A trusted server that interprets results for researchers.
 
@@ -69,7 +81,7 @@ class Vault:
         A rule is a `Rule`, or its text: ``town = Ada -> disease = K7QZP2MX``.
         """
         given = [rules] if isinstance(rules, Rule | str) else list(rules)
-        asked = [one if isinstance(one, Rule) else Rule.from_text(one, f"rule {at}") for at, one in enumerate(given, 1)]
+        asked = _rules(given)
         found: list[Interpreted] = []
         for begin in range(0, len(asked), MOST):
             part = asked[begin : begin + MOST]

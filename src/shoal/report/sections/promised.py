@@ -54,7 +54,7 @@ def _counted(facts: Facts) -> Text | None:
     if facts.manifest.recipe.counts != "people":
         return None
     return Text(
-        "Where a promise speaks of rows, it counts people: each once in a class, whatever the number of her rows."
+        "Where a promise speaks of rows, it counts people: each once in a class, whatever the number of their rows."
     )
 
 

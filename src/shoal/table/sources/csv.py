@@ -154,7 +154,8 @@ def _check(scanned: Scanned, detected: Detected, where: str) -> None:
 
     problems = Problems()
     if scanned.header_broken:
-        problems.add(where, "the quotes or line ends of its header are broken", "correct the header")
+        ends = "end lines with \\n or \\r\\n (a CSV file for Macintosh has \\r alone: save it as CSV UTF-8)"
+        problems.add(where, "the quotes or line ends of its header are broken", f"close its quotes; {ends}")
     width = f"{scanned.n_columns} field{'s' * (scanned.n_columns != 1)}"
     texts = {
         RAGGED: (
