@@ -160,6 +160,23 @@ def test_a_missing_package_is_told_before_a_passphrase_is_asked_for(place, call,
     assert f"needs the package {package}; run: " in err
 
 
+# -- passphrases -------------------------------------------------------------------------------------------------------
+
+
+def test_a_passphrase_for_nothing_is_refused_before_work(place, call):
+    (place / "recipe.toml").write_text(RECIPE)
+    status, out, err = call("run", "recipe.toml", "--passphrase-file", "nowhere")
+    assert (status, out) == (2, "")
+    assert (
+        "--passphrase-file: is for the key of a release with aliases or grades, and the recipe asks for neither" in err
+    )
+    assert call("run", "recipe.toml", "--out", "release", "--quiet")[0] == 0
+    for words in (["measure", "release"], ["attack", "release", "--original", "recipe.toml"]):
+        status, out, err = call(*words, "--passphrase-file", "nowhere")
+        assert (status, out) == (2, "")
+        assert "--passphrase-file: is given without the key that it opens; give --key, too" in err
+
+
 # -- a table without a recipe --------------------------------------------------------------------------------------
 
 

@@ -137,9 +137,9 @@ def test_it_is_readable_by_its_owner_alone(tmp_path):
 def test_it_is_never_written_into_a_release(tmp_path, release):
     """Not even where the holder asks for it."""
     out = release.write(tmp_path / "out", passphrase=PASSPHRASE)
-    with pytest.raises(shoal.SourceError, match="the key would lie inside another release"):
+    with pytest.raises(shoal.SourceError, match="the key would lie inside a release"):
         release.key.write(out / "my.key", PASSPHRASE)
-    with pytest.raises(shoal.SourceError, match="the key would lie inside another release"):
+    with pytest.raises(shoal.SourceError, match="the key would lie inside a release"):
         release.key.write(out / "deeper" / "my.key", PASSPHRASE)
     assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "table.csv"]
     assert release.key.write(tmp_path / "elsewhere" / "my.key", PASSPHRASE).is_file()

@@ -78,5 +78,5 @@ def test_plots_show_their_curves_and_need_no_network():
 def test_no_page_is_written_into_a_release(tmp_path):
     shoal.anonymize(shoal.sample.people(20, seed=1), shoal.sample.schema(), shoal.Mondrian(k=4)).write(tmp_path / "r")
     for folder in (tmp_path / "r", tmp_path / "r" / "pages"):
-        with pytest.raises(SourceError, match="would lie inside another release"):
+        with pytest.raises(SourceError, match="would lie inside a release"):
             check_place(folder, ["S1"], overwrite=True)

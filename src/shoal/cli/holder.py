@@ -9,8 +9,11 @@ from typing import Any
 def opened_key(key: Path | None, passphrase_file: Path | None) -> Any:
     """The key of a release, from its encrypted file; none where none is given."""
     from shoal.cli.passphrase import passphrase
+    from shoal.errors import ParameterError, Problem
     from shoal.release.key import Key
 
+    if key is None and passphrase_file is not None:
+        raise ParameterError(Problem("--passphrase-file", "is given without the key that it opens", "give --key, too"))
     return None if key is None else Key.read(key, passphrase(passphrase_file, new=False, what="key"))
 
 

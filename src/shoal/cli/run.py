@@ -247,7 +247,8 @@ def follow(
     settle(out)
     engine = blocks_of(recipe.engine, block_rows, part_rows, threads)
     on_cluster = recipe.engine == "spark" or master is not None
-    _check_before(recipe, out, overwrite=overwrite, report=report, on_cluster=on_cluster)
+    asked = passphrase_file is not None
+    _check_before(recipe, out, overwrite=overwrite, report=report, on_cluster=on_cluster, passphrase_file=asked)
     if on_cluster:
         from shoal.cli.spark import follow_on_spark
 
@@ -269,7 +270,9 @@ def follow(
     )  # fmt: skip
 
 
-def _check_before(recipe: Any, out: Path, *, overwrite: bool, report: bool, on_cluster: bool) -> None:
+def _check_before(
+    recipe: Any, out: Path, *, overwrite: bool, report: bool, on_cluster: bool, passphrase_file: bool
+) -> None:
     """Refuse what would go wrong at the end, before anything is read."""
     from shoal.cli import report as reports
     from shoal.cli.target import check_target
@@ -295,6 +298,9 @@ def _check_before(recipe: Any, out: Path, *, overwrite: bool, report: bool, on_c
     if recipe.sensitive:
         with problems.noting():
             KEY.check_package()
+    elif passphrase_file:
+        what = "is for the key of a release with aliases or grades, and the recipe asks for neither"
+        problems.add("--passphrase-file", what, "leave it out", error=SourceError)
     problems.raise_if_any(SourceError)
 
 

@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 prange = numba.prange
 
-NOTICE = "Shoal compiles for this machine. That takes up to half a minute, once; later runs start at once."
+NOTICE = "Shoal compiles what this needs: up to half a minute, once on this machine; `shoal compile` does all ahead."
 """What is said on the error stream when that begins, unless `SHOAL_QUIET` is 1."""
 
 

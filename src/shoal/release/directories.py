@@ -17,7 +17,7 @@ def check_outside(path: Path, is_release: Callable[[Path], bool], what: str) -> 
     except (OSError, ValueError):  # too long, or with a letter no name can have: what writes there says so
         return
     if around:
-        text = f"{what} would lie inside another release ({around[0]}) and be published with it"
+        text = f"{what} would lie inside a release ({around[0]}) and be published with it"
         raise SourceError(Problem(str(path), text, "choose a place outside of it"))
 
 
