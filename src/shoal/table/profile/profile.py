@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problem, SchemaError
+from shoal.errors import ParameterError, Problem, SchemaError, counted
 from shoal.spec import checked_call
 from shoal.table.cells import are_cells
 from shoal.table.clean import days_or_microseconds, without_markers
@@ -32,6 +32,7 @@ from shoal.table.profile.described import ColumnProfile, PairProfile, Profile
 from shoal.table.profile.evidence import MOSTLY, Evidence, distinct, gather
 from shoal.table.profile.kinds import SHOWN_AS_NODES, kind_of, order_of
 from shoal.table.profile.names import surnames_beside_given_names
+from shoal.table.profile.number_codes import missing_codes
 from shoal.table.profile.people import as_person, found_by_content, one_weight, person_of, repeated_people
 from shoal.table.profile.roles import HIGH, LOW, TELLING, Proposal, role_of
 from shoal.table.profile.singling import best_pairs, singled_out
@@ -93,6 +94,7 @@ def profile(frame: Any, missing_values: Markers = (), roles: Mapping[str, str] |
         columns, without = _with_something_known(_without_birth_beside_age(columns))
         warnings += without
     warnings += _told_apart_by_weight(columns) + _spelt_in_several_ways(columns, counts)
+    warnings += _with_codes_for_missing(columns, counts)
     quasi = {column.name: codes[column.name] for column in columns if column.role == "quasi"}
     together, because = singled_out(quasi)
     chosen, note = _pair_columns(columns)
@@ -157,6 +159,20 @@ def _spelt_in_several_ways(columns: Sequence[ColumnProfile], counts: Mapping[str
     }
     found = {name: n_values for name, n_values in several.items() if n_values}
     return (f"{spelling_warning(found, fix)}.",) if found else ()
+
+
+def _with_codes_for_missing(columns: Sequence[ColumnProfile], counts: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
+    """Warn of numbers that seem to stand for missing cells: as numbers they stretch ranges and spoil averages."""
+    told = []
+    for column in columns:
+        found = missing_codes(counts[column.name]) if column.role in ("quasi", "sensitive") else {}
+        if found:
+            many = ", ".join(f"{code} ({counted(n, 'row')})" for code, n in found.items())
+            listed = ", ".join(f'"{code}"' for code in found)
+            told.append(
+                f"column {column.name!r} may use {many} for missing; if it does, give it missing_values = [{listed}]."
+            )
+    return tuple(told)
 
 
 def _in_order(column: ColumnProfile, counts: pl.DataFrame, declared: Sequence[str]) -> ColumnProfile:
