@@ -350,6 +350,17 @@ def test_what_a_row_adds_to_averages_is_never_less_than_known_at_a_glance(kinds)
     assert close > 300
 
 
+def test_alone_in_an_empty_group_a_row_loses_nothing():
+    frame = pl.DataFrame(
+        {"age": [20, 30, 40, 50, 60, 70], "town": list("aabbcc"), "sex": ["f", None, "m", "f", "m", "f"]}
+    )
+    schema = shoal.Schema(quasi={"age": Numeric(), "town": Nominal(), "sex": Nominal()})
+    state = Squared(Space.of(Task.of(prepare(frame, schema)))).state(partition := with_room(np.zeros(6, dtype=int), 2))
+    learn(partition, state)
+    assert partition.groups["size"].tolist() == [6, 0, 0]
+    assert [change.py_func(partition, state, 1, -1, row) for row in range(6)] == [0.0] * 6
+
+
 def test_sets_of_more_values_than_bits():
     table = many_names(210)
     prepared, kinds = flat(table)

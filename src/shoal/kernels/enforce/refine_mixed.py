@@ -157,7 +157,7 @@ def _error_after(partition: Partition, mixed: Mixed, group: int, out: int, into:
             after += _numbers_error(column[j], known, m, x, y)
         else:  # all but those who have the most frequent name
             top, n_x, n_y = known.top, 0, 0
-            if x != y and (_may_be_top(known, x) or _may_be_top(known, y)):
+            if x != y and (top == 0 or _may_be_top(known, x) or _may_be_top(known, y)):
                 for at in range(one.begin, one.begin + one.size):
                     n_x += other[members[at], j] == x
                     n_y += other[members[at], j] == y
