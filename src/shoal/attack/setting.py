@@ -69,7 +69,7 @@ def situation_of(holder: Holder) -> Situation:
     tables, manifest, told = _opened(holder)
     found = Situation(
         tables, Published.of(tables, manifest), rows, people.drawn(background.people, holder.seed), names, background,
-        _everybody(rows), control, _others(holder, original),
+        people if people.what == "original" else _everybody(rows), control, _others(holder, original),
         schema, holder.schema, holder.labels, frozenset(holder.manifest.layout.hidden) - told, holder.seed,
         holder.places,
     )  # fmt: skip
