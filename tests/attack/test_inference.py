@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
@@ -130,3 +132,49 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     found = release.attack(frame, control=people(20, 2, told=True), schema=SCHEMA)
     assert "needs the package sklearn" in found.skipped["inference"]
     assert inference(release, frame, people(20, 2, told=True), model="neighbour").n == 20
+
+
+@pytest.mark.parametrize("numbers", [pl.Int64, pl.Float64, pl.String])
+def test_numbers_without_a_kind_are_found_in_whatever_type_the_control_group_has_them(numbers):
+    """They are categories: 2 is 2, also where somebody writes 2.0 or a text."""
+    frame = pl.DataFrame({"x": [1, 2, 8, 9], "code": [1, 1, 2, 2]})
+    schema = shoal.Schema(quasi={"x": shoal.Numeric()}, sensitive=["code"])
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
+    control = pl.DataFrame({"x": [1, 9], "code": pl.Series([1, 1]).cast(numbers)})
+    for model in ("neighbour", "forest"):
+        given = {"control": control, "schema": schema, "model": model}
+        found = release.attack(frame, "inference", **given)["inference:code"]
+        assert (found.success, found.baseline) == (1.0, 0.5)
+
+
+@pytest.mark.parametrize("attack", ["inference", "singling-out"])
+def test_a_control_group_with_texts_among_numbers_is_refused_without_its_cells(attack):
+    frame = pl.DataFrame({"x": [1, 2, 8, 9], "code": [1, 1, 2, 3]})
+    schema = shoal.Schema(quasi={"x": shoal.Numeric()}, sensitive=["code"])
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
+    control = pl.DataFrame({"x": [1, 9], "code": ["canary", "1"]})
+    what = "the original has numbers, but 1 cell is not numbers, at row 1"
+    with pytest.raises(shoal.ShoalError, match=what) as error:
+        release.attack(frame, attack, control=control, schema=schema)
+    assert "canary" not in str(error.value)
+
+
+def test_days_are_compared_with_texts_of_days():
+    frame = pl.DataFrame({"x": [1, 2, 8, 9], "day": ["2020-01-01", "2020-01-01", "2021-05-05", "2021-05-05"]})
+    control = frame.head(3)
+    days = frame.with_columns(pl.col("day").str.to_date())
+    schema = shoal.Schema(quasi={"x": shoal.Numeric()}, sensitive=["day"])
+    release = shoal.anonymize(days, schema, shoal.Mondrian(k=2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a control group that stands in the input
+        found = release.attack(days, "inference", control=control, schema=schema, model="neighbour")
+    assert found["inference:day"].baseline == 1.0
+
+
+def test_numbers_that_are_all_missing_teach_a_forest_nothing():
+    frame = pl.DataFrame({"x": [1, 2, 8, 9], "n": pl.Series([None] * 4, dtype=pl.Int64)})
+    schema = shoal.Schema(quasi={"x": shoal.Numeric()}, sensitive={"n": shoal.Numeric()})
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
+    control = pl.DataFrame({"x": [1, 9], "n": [5, 6]})
+    found = release.attack(frame, "inference", control=control, schema=schema)["inference:n"]
+    assert (found.success, found.baseline) == (0.0, 0.0)

@@ -296,6 +296,18 @@ def test_counterfeits_hide_people():
     assert found.people["chance"].to_list() == [0.5, 0.5, 0.5]
 
 
+def test_rows_of_a_person_are_counted_in_a_release_that_was_read_from_files(tmp_path):
+    """Two of the five rows of a class are of one person, whose age differs; files do not say who is where."""
+    frame = pl.DataFrame({"id": ["a", "a", "b", "c", "d"] * 2, "age": [30, 31, 32, 33, 34, 60, 61, 62, 63, 64]})
+    frame = frame.with_columns(id=pl.when(pl.col("age") > 50).then(pl.col("id") + "2").otherwise("id"))
+    release = shoal.anonymize(frame, shoal.Schema(person="id", quasi={"age": shoal.Numeric()}), shoal.Mondrian(k=4))
+    release.write(tmp_path / "out")
+    read = shoal.read_release(tmp_path / "out")
+    chances = [linking(one, frame, person="id").people["chance"].to_list() for one in (release, read)]
+    assert chances[0] == pytest.approx([2 / 5, 2 / 5, 1 / 5, 1 / 5, 1 / 5] * 2)
+    assert chances[1] == pytest.approx(chances[0])
+
+
 def test_the_baseline_counts_all_rows_of_a_person():
     frame = pl.DataFrame({"id": list("aabc"), "age": [21, 30, 21, 30], "disease": list("abcd")})
     schema = shoal.Schema(identifying=["id"], quasi={"age": shoal.Numeric()}, sensitive=["disease"])

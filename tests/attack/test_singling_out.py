@@ -110,3 +110,14 @@ def test_the_same_seed_makes_the_same_predicates():
     )
     assert one.people.equals(same.people)
     assert not one.people.equals(other.people)
+
+
+def test_people_who_are_singled_out_are_counted_once():
+    """Every row is unique, and everybody has two of them."""
+    frame = pl.DataFrame({"id": list("aabbcc"), "x": [1, 2, 3, 4, 5, 6], "s": list("uvwxyz")})
+    schema = shoal.Schema(identifying=["id"], quasi={"x": shoal.Numeric()}, sensitive=["s"])
+    release = unchanged(frame, schema)
+    rows = release.attack(frame, "singling-out", schema=schema, columns=2)["singling-out"]
+    people = release.attack(frame, "singling-out", schema=schema, columns=2, person=["id"])["singling-out"]
+    assert (rows.success, rows.figures["singled_out"]) == (1.0, 6.0)
+    assert (people.success, people.figures["singled_out"]) == (1.0, 3.0)

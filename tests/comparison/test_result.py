@@ -40,6 +40,13 @@ def test_accuracy_is_the_better_the_higher():
     assert found.recommend("loss, risk <= 0.1, accuracy >= 0.75").name == "mondrian k=10"
 
 
+def test_of_equally_good_releases_one_is_taken_that_none_of_them_beats():
+    rows = {name: ROWS[name] for name in ("kaca k=10", "caat k=10", "mondrian k=10")}
+    found = Comparison(rows)
+    assert found.recommend("risk").name == "caat k=10"  # kaca is as safe, but slower, and loses more
+    assert found.recommend("risk, loss > 0.35").name == "mondrian k=10"
+
+
 def test_the_table_has_a_row_for_each():
     frame = Comparison(ROWS).to_frame("loss", "seconds")
     assert frame.columns == ["release", "loss", "seconds"]

@@ -20,6 +20,7 @@ from shoal.attack.published import Published
 from shoal.privacy.base import Tree, Values
 from shoal.privacy.counts import Counts
 from shoal.release.manifest import PassedColumn
+from shoal.table.clean import category_texts
 from shoal.table.schema import Schema
 
 
@@ -52,7 +53,7 @@ class Secret:
         homes = [one.home(name) for one in releases]
         parts = [one.parts[at] for one, at in zip(releases, homes, strict=True)]
         column = next(one for one in releases[0].layout.passed if one.name == name)
-        every = pl.concat(_one_type([original, *(part.frame[name] for part in parts)], column.kind))
+        every = pl.concat(one_type([original, *(part.frame[name] for part in parts)], column.kind))
         values = Values(every, column.kind, column.order, _tree(column, schema, every))
         ends = np.cumsum([len(original), *(part.frame.height for part in parts)])
         truth, *shown = np.split(values.codes, ends[:-1])
@@ -76,7 +77,7 @@ class Secret:
     def coded(self, series: pl.Series) -> Ints:
         """The number of each of some published values."""
         kind, order = self.values.kind, self.values.order
-        alike = _one_type([series, self.values.series.head(0)], kind)[0].cast(self.values.series.dtype)
+        alike = one_type([series, self.values.series.head(0)], kind)[0].cast(self.values.series.dtype)
         return Values(alike, kind, order, whole=self.values).codes
 
     def shares(self) -> Floats:
@@ -92,10 +93,10 @@ class Secret:
         return csr_array((times, (links.units.label, self.shown)), shape=shape)
 
 
-def _one_type(columns: Sequence[pl.Series], kind: str | None) -> list[pl.Series]:
-    """Columns of values in one type."""
+def one_type(columns: Sequence[pl.Series], kind: str | None) -> list[pl.Series]:
+    """Columns of values in one type; categories as text, so that 2 and 2.0 are one."""
     if kind != "numeric":
-        return [one.alias("value").cast(pl.String) for one in columns]
+        return [category_texts(one).alias("value") for one in columns]
     whole = all(one.dtype.is_integer() for one in columns)
     return [one.alias("value").cast(pl.Int64 if whole else pl.Float64) for one in columns]
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.attack.base import Needs, Outcome, at_risk, mean
-from shoal.attack.beliefs import Secret, believed, mass_of
+from shoal.attack.beliefs import Secret, believed, mass_of, one_type
 from shoal.attack.features import features
 from shoal.attack.index import Floats, Ints
 from shoal.attack.people import Group
@@ -85,7 +85,8 @@ class Inference(ValueAttack):
 
     def _tried(self, situation: Situation, name: str, control: Group) -> Outcome:
         people = situation.known_people
-        known = pl.concat([one.cast(_type(situation, name)) for one in (situation.original[name], control.frame[name])])
+        kind = situation.published.layout.kinds[name]
+        known = pl.concat(one_type([situation.original[name], control.frame[name]], kind))
         secret = Secret.of(situation.published, name, known, situation.schema)
         truths = secret.truth[people.rows], secret.truth[situation.original.height :]
         groups = (people, control)
@@ -141,17 +142,13 @@ class Inference(ValueAttack):
             model: Any = ensemble.RandomForestClassifier(**options).fit(rows, codes)
             return [(model.predict(one) == true).astype(np.float64) for one, true in zip(asked, truths, strict=True)]
         there = np.isfinite(numbers[codes])
+        if not there.any():  # nothing can be learnt from missing numbers
+            return [np.zeros(len(one)) for one in truths]
         model = ensemble.RandomForestRegressor(**options).fit(rows[there], numbers[codes][there])
         return [self._near(model.predict(one), numbers[true]) for one, true in zip(asked, truths, strict=True)]
 
     def _near(self, guess: Floats, true: Floats) -> Floats:
         return (np.abs(guess - true) <= self.within * np.abs(true)).astype(np.float64)
-
-
-def _type(situation: Situation, name: str) -> pl.DataType:
-    """The type of a column of the original, which that of a control group is brought to."""
-    dtype = situation.original[name].dtype
-    return pl.Float64() if dtype.is_numeric() else dtype
 
 
 __all__ = ["Inference"]

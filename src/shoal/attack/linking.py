@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from shoal.attack.base import Attack, Outcome, mean
 from shoal.attack.index import Floats, Ints
@@ -78,19 +78,44 @@ def published_lines(situation: Situation, people: Group) -> Ints:
 def _own_rows(situation: Situation, links: Links, people: Group, inside: Ints) -> Floats:
     """What the rows of its person that each line is linked with weigh: any of them will do."""
     places, several = situation.places, people.person is not None and people.what == "original"
-    if several and places is not None and isinstance(links, WholeRows):
-        return _of_several(links, people, places[people.rows])
+    if several and isinstance(links, WholeRows):
+        if places is None:
+            return _of_several(links, people, _likely(situation, links, people, inside))
+        return _of_several(links, people, _shown_by(links, places[people.rows]))
     own = np.zeros(len(people))
     own[inside] = own_weight(situation, links, people, inside)
     return _summed(own, people, links.query)
 
 
-def _of_several(links: WholeRows, people: Group, places: Ints) -> Floats:
+def _shown_by(links: WholeRows, places: Ints) -> Any:
+    """The unit that shows each line, as a sparse matrix."""
+    inside = np.flatnonzero(places >= 0)
+    at = (inside, links.units.label[places[inside]])
+    return csr_array((np.ones(len(inside)), at), shape=(len(places), len(links.units.rows)))
+
+
+def _likely(situation: Situation, links: WholeRows, people: Group, inside: Ints) -> Any:
+    """How likely each unit shows each line: rows that fit all that the original says, else linked ones, are alike."""
+    n_units, at = len(links.units.rows), situation.published.most_of(situation.names)
+    found = [csr_array((0, n_units))]
+    for some in _chunks(inside):
+        own = _own_by_unit(situation, links, people.take(some), at)
+        theirs, asked = np.unique(links.query[some], return_inverse=True)
+        linked = links.find(theirs).matrix(n_units)[asked.reshape(-1)].multiply(links.units.rows[None, :])
+        lost = np.asarray(own.sum(axis=1)).reshape(-1) <= 0
+        rows = (own + linked.multiply(lost[:, None])).tocsr()
+        total = np.asarray(rows.sum(axis=1)).reshape(-1)
+        share = np.divide(1.0, total, out=np.zeros(len(some)), where=total > 0)
+        found.append(rows.multiply(share[:, None]).tocsr())
+    lines = csr_array((np.ones(len(inside)), (inside, np.arange(len(inside)))), shape=(len(people), len(inside)))
+    return lines @ vstack(found, format="csr")
+
+
+def _of_several(links: WholeRows, people: Group, shown: Any) -> Floats:
     """Of the published rows that show the lines of each person, how many each line is linked with."""
-    person = people.numbers
-    inside, n_units = np.flatnonzero(places >= 0), len(links.units.rows)
-    shown = (person[inside], links.units.label[places[inside]])
-    theirs = csr_array((np.ones(len(inside)), shown), shape=(people.n_people, n_units))
+    person, n_units = people.numbers, len(links.units.rows)
+    lines = csr_array((np.ones(len(person)), (person, np.arange(len(person)))), shape=(people.n_people, len(person)))
+    theirs = (lines @ shown).tocsr()
     found = [np.zeros(0)]
     for some in _chunks(np.arange(len(people))):
         queries, asked = np.unique(links.query[some], return_inverse=True)
@@ -154,15 +179,20 @@ def _of_parts(situation: Situation, links: Links, people: Group, lines: Ints) ->
     at = situation.published.most_of(situation.names)
     found = []
     for some in _chunks(lines):
-        full = situation.full_links(people.take(some), at)
+        own = _own_by_unit(situation, links, people.take(some), at)
         theirs, asked = np.unique(links.query[some], return_inverse=True)
         weights = links.find(theirs).matrix(len(links.units.rows))[asked.reshape(-1)]
-        whole = full.find(np.arange(full.n_queries)).matrix(len(full.units.rows)).multiply(full.units.rows[None, :])
-        own = (whole.tocsr() @ coarser(full.units, links.units))[full.query]
         total = np.asarray(own.sum(axis=1)).reshape(-1)
         right = np.asarray(own.multiply(weights).sum(axis=1)).reshape(-1)
         found.append(np.divide(right, total, out=np.zeros(len(some)), where=total > 0))
     return np.concatenate(found) if found else np.zeros(0)
+
+
+def _own_by_unit(situation: Situation, links: Links, people: Group, at: int) -> Any:
+    """How many rows of each unit fit all that the original says of each line, as a sparse matrix."""
+    full = situation.full_links(people, at)
+    whole = full.find(np.arange(full.n_queries)).matrix(len(full.units.rows)).multiply(full.units.rows[None, :])
+    return (whole.tocsr() @ coarser(full.units, links.units))[full.query]
 
 
 def coarser(fine: Units, coarse: Units) -> Any:

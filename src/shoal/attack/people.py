@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.attack.index import Floats, Ints
-from shoal.errors import Problems, SchemaError, did_you_mean, some
+from shoal.errors import Problems, SchemaError, cells_are, did_you_mean, rows_at, some
 from shoal.release.manifest import Manifest
 from shoal.table.clean import clean
 from shoal.table.markers import Markers
@@ -80,9 +80,17 @@ def kind_of(manifest: Manifest, name: str) -> Kind | None:
 
 
 def read_group(
-    what: str, frame: pl.DataFrame, manifest: Manifest, missing_values: Markers, problems: Problems
+    what: str,
+    frame: pl.DataFrame,
+    original: pl.DataFrame | None,
+    manifest: Manifest,
+    missing_values: Markers,
+    problems: Problems,
 ) -> pl.DataFrame:
-    """The columns of a table that a release shows, in canonical types; notes a table that shares none."""
+    """The columns of a table that a release shows, in canonical types; notes a table that shares none.
+
+    A column without a kind has numbers where the original, if it could be read, has numbers.
+    """
     shared = [name for name in manifest.layout.kinds if name in frame.columns]
     if not shared:
         columns = some([repr(name) for name in manifest.layout.kinds])
@@ -92,12 +100,24 @@ def read_group(
     found, noted = [], Problems()
     for name in shared:
         column = Column(name, "quasi", kind_of(manifest, name))
-        found.append(clean(frame[name], column, missing_values, noted))
+        cells = clean(frame[name], column, missing_values, noted)
+        numeric = original is not None and name in original.columns and original[name].dtype.is_numeric()
+        found.append(_as_numbers(cells, noted) if numeric and cells.dtype == pl.String else cells)
     try:
         noted.raise_if_any(SchemaError)
     except SchemaError as error:
         problems.take(SchemaError([replace(one, where=f"{what}, {one.where}") for one in error.problems]))
     return pl.DataFrame(found)
+
+
+def _as_numbers(texts: pl.Series, problems: Problems) -> pl.Series:
+    """Texts as the numbers that they are; notes those that are none."""
+    numbers = texts.str.strip_chars().cast(pl.Float64, strict=False)
+    bad = np.flatnonzero((texts.is_not_null() & numbers.is_null()).to_numpy())
+    if len(bad):
+        what = f"the original has numbers, but {cells_are(len(bad))} not numbers, at {rows_at(bad.tolist())}"
+        problems.add(f"column {texts.name!r}", what, "correct the cells, or name their marker in missing_values")
+    return clean(numbers, None, (), Problems())
 
 
 def identities(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:

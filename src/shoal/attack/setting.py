@@ -60,7 +60,7 @@ def situation_of(holder: Holder) -> Situation:
     rows = _input(holder, original, problems)
     schema = _grown(holder, original, problems)
     people = _people(holder, original, rows, problems)
-    control = None if holder.control is None else _control(holder, problems)
+    control = None if holder.control is None else _control(holder, rows, problems)
     names = _names(holder, people, control, problems)
     _check_precision(holder, names, schema, problems)
     problems.raise_if_any(ParameterError)
@@ -69,7 +69,7 @@ def situation_of(holder: Holder) -> Situation:
     tables, manifest, told = _opened(holder)
     found = Situation(
         tables, Published.of(tables, manifest), rows, people.drawn(background.people, holder.seed), names, background,
-        _everybody(rows), control, _others(holder, original),
+        people if people.what == "original" else _everybody(rows), control, _others(holder, original),
         schema, holder.schema, holder.labels, frozenset(holder.manifest.layout.hidden) - told, holder.seed,
         holder.places,
     )  # fmt: skip
@@ -165,7 +165,7 @@ def _people(
         everybody = _everybody(rows)
         number = numbered_people(original, person) if person else None
         return Group("original", rows, everybody.positions, everybody.rows, number)
-    frame = read_group("outside", outside, holder.manifest, holder.missing_values, problems)
+    frame = read_group("outside", outside, rows, holder.manifest, holder.missing_values, problems)
     if not person and holder.schema is not None:
         names = (*holder.schema.identifying, *([] if named is None else [named]))
         person = [name for name in names if all(name in one.columns for one in known.values())]
@@ -179,8 +179,9 @@ def _people(
     return Group("outside", frame[line], line, row, line if several else None, open_missing=True)
 
 
-def _control(holder: Holder, problems: Problems) -> Group | None:
-    frame = read_group("control", to_polars(holder.control)[0], holder.manifest, holder.missing_values, problems)
+def _control(holder: Holder, rows: pl.DataFrame | None, problems: Problems) -> Group | None:
+    given = to_polars(holder.control)[0]
+    frame = read_group("control", given, rows, holder.manifest, holder.missing_values, problems)
     places = np.arange(frame.height, dtype=np.int64)
     return Group("control", frame, places, np.full(frame.height, -1, dtype=np.int64)) if frame.width else None
 
@@ -232,7 +233,9 @@ def _others(holder: Holder, original: pl.DataFrame) -> tuple[Other, ...]:
     for place, other in enumerate(holder.background.releases or (), 1):
         problems, quasi = Problems(), [column.name for column in other.manifest.layout.quasi]
         shown = table.select(name for name in other.manifest.layout.kinds if name in table.columns)
-        frame = read_group(f"release {place} of the background", shown, other.manifest, holder.missing_values, problems)
+        frame = read_group(
+            f"release {place} of the background", shown, None, other.manifest, holder.missing_values, problems
+        )
         problems.raise_if_any(ParameterError)
         asked = holder.background.known or quasi
         found.append(

@@ -76,7 +76,7 @@ class SinglingOut(Attack):
                 self.name, len(made), mean(single[0]), usual, self.against, n_baseline=len(made) if tried else None,
                 at_risk=at_risk(positions, times, 0.0),
                 people=pl.DataFrame({"position": positions, "chance": np.minimum(times, 1.0), "predicates": times}),
-                figures={"singled_out": float((times > 0).sum()), "by_weight": mean(base)},
+                figures={"singled_out": float((tables[0].group.per_person(times) > 0).sum()), "by_weight": mean(base)},
             )
         ]  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -113,16 +113,18 @@ class Comparison:
         names
             Figures to judge by; all axes that there are when none is named.
         """
-        keys = [self.meaning(name) for name in names] or list(self.axes.values())
+        return self._unbeaten(self.figures, [self.meaning(name) for name in names] or list(self.axes.values()))
+
+    def _unbeaten(self, some: Iterable[str], keys: Sequence[str]) -> list[str]:
+        """Those of some releases that no other one of them beats."""
         signs = [1 if is_better_lower(key) else -1 for key in keys]
         points = {
-            name: tuple(sign * row[key] for sign, key in zip(signs, keys, strict=True))
-            for name, row in self.figures.items()
+            name: tuple(sign * self.figures[name][key] for sign, key in zip(signs, keys, strict=True)) for name in some
         }
         return [name for name, point in points.items() if not any(_beats(other, point) for other in points.values())]
 
     def recommend(self, wish: str) -> Choice:
-        """The release with the best figure among those that keep bounds.
+        """The release with the best figure among those that keep bounds; of equally good ones, one that none beats.
 
         Parameters
         ----------
@@ -140,7 +142,9 @@ class Comparison:
         if not fitting:
             raise InfeasibleError(self._nearest(bounds))
         sign = 1 if is_better_lower(key) else -1
-        best = min(fitting, key=lambda name: sign * self.figures[name][key])
+        least = min(sign * self.figures[name][key] for name in fitting)
+        tied = [name for name in fitting if sign * self.figures[name][key] == least]
+        best = self._unbeaten(tied, list(self.axes.values()))[0]
         return Choice(best, self.recipes.get(best), self._why(best, goal, key, bounds, fitting))
 
     def _read(self, wish: str) -> tuple[str, list[_Bound]]:

@@ -70,7 +70,8 @@ def utility(
         As for `Release.utility`.
     folds
         Number of folds; each has the same share of every class, up to a row. Where the schema tells people, all rows
-        of a person are in one fold, and it is people who are dealt out, by the class of one of their rows.
+        of a person are in one fold, and it is people who are dealt out, by the class of one of their rows. Their rows
+        without a target are kept out with them.
     seed
         Of the folds, of the releases, and of the tables that are drawn.
     missing_values
@@ -92,11 +93,12 @@ def utility(
     setting = Setting.checked(target, learners, folds=folds, seed=seed, draws=draws, numbers=numbers)
     table = to_polars(frame)[0]
     fold = _folds(table, setting, missing_values, schema.person)
+    kept_out = _of_people(fold, table, schema.person)
     progress.stage("learning", folds + 1)
     by_fold: list[dict[tuple[str, str], Results]] = []
     counts = Covered()
     for one in range(folds):
-        rest = table.filter(fold != one)
+        rest = table.filter(kept_out != one)
         release = anonymize(
             rest, schema, method, seed=seed + one, missing_values=missing_values, progress=False, **options
         )
@@ -156,10 +158,25 @@ def _dealt(rows: pl.DataFrame, setting: Setting, person: str | None) -> Ints:
     if person is None or person not in rows.columns or person == setting.target:
         check_folds(rows, setting)
         return drawn_folds(rows, setting.target, setting.folds, setting.seed)
-    who, said = number_people(rows[person].cast(pl.String).str.strip_chars()), rows.drop(person)
+    who, said = _people(rows[person]), rows.drop(person)
     order = np.lexsort([*value_codes(said).values()])  # neither the order of rows nor names of people matter
     heads = order[first_of_each(who[order])]
     check_folds(rows[heads], setting, "people")
     fold = np.empty(len(heads), dtype=np.int64)
     fold[who[heads]] = drawn_folds(said[heads], setting.target, setting.folds, setting.seed)
     return fold[who]
+
+
+def _of_people(fold: Ints, table: pl.DataFrame, person: str | None) -> Ints:
+    """The fold that each row is kept out of: its own, or, of one without a target, that of its person."""
+    if person is None or person not in table.columns:
+        return fold
+    who, tested = _people(table[person]), fold >= 0
+    of_person = np.full(int(who.max(initial=-1)) + 1, -1)
+    of_person[who[tested]] = fold[tested]
+    return np.where(tested, fold, of_person[who])
+
+
+def _people(names: pl.Series) -> Ints:
+    """A number for the person of each row."""
+    return number_people(names.cast(pl.String).str.strip_chars())

@@ -619,7 +619,8 @@ class Release(Generic[Frame]):
         target
             The column to predict from all others that are published: a sensitive or a neutral one.
         holdout
-            Rows of the same columns as the input that are not in the release.
+            Rows of the same columns as the input that are not in the release; where `schema` names a person, of people
+            who have no rows in the input.
         original
             The input of the release, whole, to compare with.
         learners

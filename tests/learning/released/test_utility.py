@@ -284,6 +284,38 @@ def test_nobody_is_tested_of_whom_a_row_was_published(monkeypatch):
         shoal.utility(frame, schema, shoal.Mondrian(k=4), **options | {"folds": 61})
 
 
+def test_rows_without_a_target_are_kept_out_with_their_person(monkeypatch):
+    """Everybody has two rows, and one of them says nothing of the illness."""
+    frame = pl.DataFrame(
+        {"who": [place // 2 for place in range(60)], "age": [20 + place % 7 for place in range(60)]}
+    ).with_columns(ill=pl.Series(["flu", None, "gout", None] * 15))
+    schema = shoal.Schema(person="who", quasi={"age": shoal.Numeric()}, sensitive=["ill"])
+    made, options = [], {"target": "ill", "learners": ["c45"], "folds": 3}
+    monkeypatch.setattr(
+        split, "anonymize", lambda rows, *parts, **more: made.append(rows) or shoal.anonymize(rows, *parts, **more)
+    )
+    found = shoal.utility(frame, schema, shoal.Mondrian(k=2), **options)
+    assert [rows["who"].n_unique() for rows in made] == [20, 20, 20, 30]
+    assert found.to_frame()["rows"].to_list() == [30] * 3  # nobody is tested by a row without a target
+    assert found.covered.by_one + found.covered.by_several + found.covered.by_none == 30
+
+
+def test_held_out_rows_of_people_in_the_release_are_refused_or_it_is_said_that_nobody_looked():
+    frame = people(120).with_columns(who=pl.Series([f"w{place // 2}" for place in range(120)]))
+    schema = shoal.Schema(person="who", quasi=SCHEMA.quasi, sensitive=["ill"], neutral=["town"], identifying=["person"])
+    train, test = frame.head(61), frame.tail(59)
+    release = shoal.anonymize(train, schema, shoal.Mondrian(k=4))
+    given = {"original": train, "schema": schema, "learners": ["c45"], "folds": 3}
+    with pytest.raises(shoal.ParameterError, match="has 1 row of people who have rows in the input, at row 1") as error:
+        release.utility("ill", holdout=test, **given)
+    assert "w30" not in str(error.value)
+    assert release.utility("ill", holdout=test.tail(58), **given).notes == ()
+    for unseen in ({"holdout": test.drop("who"), **given}, {"holdout": test, **given, "schema": None}):
+        (note,) = release.utility("ill", **unseen).notes
+        assert "was not looked at" in note
+    assert release.utility("ill", learners=["c45"], folds=3).notes == ()
+
+
 def test_a_cut_table_that_loses_nothing_is_worth_its_rows():
     frame = people(24, times=9)
     found = shoal.utility(frame, SCHEMA, shoal.Kaca(k=2), target="ill", learners=QUICK, folds=3, seed=1)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.check.original import input_rows, rows_like_input
-from shoal.errors import ParameterError, Problem, Problems, SchemaError, did_you_mean, some
+from shoal.errors import ParameterError, Problem, Problems, SchemaError, counted, did_you_mean, rows_at, some
 from shoal.learning.accuracy import meanings_of
 from shoal.learning.c45 import present
 from shoal.learning.released.cells import as_learnt_from, plausible_rows, values_as_learnt_from
@@ -28,7 +28,11 @@ ORIGINAL, RELEASE, HELD_OUT = "original", "release", "held-out"
 """What models are trained and tested on."""
 MOSTLY = 0.5
 """From this share of different rows on, a row that is found in another table is the row of the same person."""
-
+UNKNOWN_PEOPLE = (
+    "whether people of the held-out rows have rows in the release was not looked at: "
+    "give original, schema, and a holdout that says whose rows it has"
+)
+"""The note where people count and are not told."""
 
 Pair = tuple[pl.DataFrame, pl.DataFrame]
 
@@ -178,6 +182,7 @@ def utility_of(
     counts = None
     if holdout is not None:
         held = held_out_rows(published, holdout, original, missing_values)
+        refuse_people_of(original, holdout, schema)
         meaning = published.meaning()
         if rows is not None:
             results[ORIGINAL, HELD_OUT] = against(published.values(rows), published.values(held), setting)
@@ -186,7 +191,10 @@ def utility_of(
     elif rows is not None:
         results[ORIGINAL, ORIGINAL] = within(published.values(rows), setting)
     results[RELEASE, RELEASE] = published.inside()
-    return as_utility(setting, results, counts, published.notes(held_out=holdout is not None))
+    notes = published.notes(held_out=holdout is not None)
+    if holdout is not None and manifest.recipe.counts == "people" and not _tells_people(original, holdout, schema):
+        notes += (UNKNOWN_PEOPLE,)
+    return as_utility(setting, results, counts, notes)
 
 
 def as_utility(
@@ -214,6 +222,25 @@ def held_out_rows(
         fix = "make the release of other rows, or let shoal.utility() cut the table"
         raise ParameterError(Problem("holdout", what, fix))
     return rows
+
+
+def refuse_people_of(original: pl.DataFrame | None, holdout: pl.DataFrame, schema: Schema | None) -> None:
+    """Refuse held-out rows of people who have rows in the input, where both tables say whose rows they have."""
+    if not _tells_people(original, holdout, schema):
+        return
+    assert original is not None and schema is not None and schema.person is not None  # noqa: S101, PT018  seen to
+    names = [table[schema.person].cast(pl.String).str.strip_chars() for table in (holdout, original)]
+    known = np.flatnonzero(names[0].is_in(names[1].drop_nulls().implode()).fill_null(False).to_numpy())
+    if len(known):
+        what = f"has {counted(len(known), 'row')} of people who have rows in the input, at {rows_at(known.tolist())}"
+        fix = "leave these rows out, or let shoal.utility() cut the table"
+        raise ParameterError(Problem("holdout", what, fix))
+
+
+def _tells_people(original: pl.DataFrame | None, holdout: pl.DataFrame, schema: Schema | None) -> bool:
+    """Whether held-out rows and the input say whose they are."""
+    person = None if schema is None else schema.person
+    return original is not None and person is not None and person in original.columns and person in holdout.columns
 
 
 def _as_they_were(published: Published) -> pl.DataFrame:
