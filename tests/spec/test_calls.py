@@ -117,6 +117,10 @@ def test_other_things_than_recipes_and_releases_by_name():
     assert said(lambda: shoal.compare_releases([])) == [
         'releases=: needs something like {"first": shoal.read_release("first")}, got list'
     ]
+    assert said(lambda: shoal.read_release(5, receipt=shoal.Receipt)) == [
+        "read_release(folder=): needs something like 'release', got int",
+        "read_release(receipt=): needs something like 'release.receipt.json', got ModelMetaclass",
+    ]
 
 
 @pytest.mark.parametrize(

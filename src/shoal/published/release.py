@@ -808,7 +808,13 @@ def _refuse_parameters(**given: Any) -> None:
     problems.raise_if_any(ParameterError)
 
 
-@checked_call(examples={"folder": '"release"'})
+@checked_call(
+    examples={"folder": '"release"'},
+    needs={
+        "folder": OfType((str, PathLike, Target), "'release'"),
+        "receipt": OfType((str, PathLike), "'release.receipt.json'"),
+    },
+)
 def read_release(folder: str | Path | Target, receipt: str | Path | None = None) -> Release[pl.DataFrame]:
     """Read a release directory back, with numbers as numbers whatever the format of its files.
 
