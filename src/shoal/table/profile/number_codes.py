@@ -35,6 +35,9 @@ def missing_codes(counts: pl.DataFrame) -> dict[str, int]:
     numbers = texts["text"].str.strip_chars().cast(pl.Float64, strict=False)
     if numbers.null_count() or not numbers.is_finite().all():
         return {}
+    few_below = 0 < numbers.filter(numbers < 0).n_unique() <= MOST
+    if not few_below and numbers.max() not in NINES:  # most columns, whose numbers may be millions
+        return {}
     often: Counter[float] = Counter()
     for number, n in zip(numbers.to_list(), texts["n"].to_list(), strict=True):  # one number may be written in two ways
         often[number] += n
