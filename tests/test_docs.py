@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 
 import jsonschema
@@ -56,16 +57,21 @@ def codes(text: str) -> set[str]:
     return set(re.findall(r"`([^`\n]+)`", FENCE.sub("", text)))
 
 
-def blocks(language: str) -> list[tuple[str, bool, str]]:
-    """Fenced blocks of a language: where they are, whether they are to be run, and what they hold."""
+@cache
+def fenced() -> list[tuple[str, str, bool, str]]:
+    """Fenced blocks of all pages: their language, where they are, whether they are to be run, and what they hold."""
     found = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         for block in FENCE.finditer(text):
-            if block[2] == language:
-                line = text[: block.start(3)].count("\n") + 1
-                found.append((f"{page.relative_to(ROOT)}:{line}", not block[1], block[3]))
+            line = text[: block.start(3)].count("\n") + 1
+            found.append((block[2], f"{page.relative_to(ROOT)}:{line}", not block[1], block[3]))
     return found
+
+
+def blocks(language: str) -> list[tuple[str, bool, str]]:
+    """Those of a language."""
+    return [rest for found, *rest in fenced() if found == language]
 
 
 def small_release() -> shoal.Release:

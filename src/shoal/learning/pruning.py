@@ -6,8 +6,9 @@ end of a confidence interval of it.
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
-from scipy.special import ndtri
 
 from shoal.learning.columns import Floats, Ints
 from shoal.learning.growing import Grown, Training
@@ -29,7 +30,7 @@ def expected_errors(total: Floats, wrong: Floats, confidence: float) -> Floats:
     total, wrong = np.asarray(total, dtype=np.float64), np.asarray(wrong, dtype=np.float64)
     some, one = np.maximum(total, 1e-12), np.maximum(wrong, 1.0)
     none = some * (1 - confidence ** (1 / some))
-    added = _added_errors(some, one, float(ndtri(1 - confidence)))
+    added = _added_errors(some, one, -NormalDist().inv_cdf(confidence))
     found: Floats = wrong + np.where(wrong < 1, none + wrong * (added - none), added)
     return np.where(total > 0, found, 0.0)
 
