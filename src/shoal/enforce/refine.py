@@ -16,18 +16,19 @@ from shoal.enforce.annealing import Dividing, Swapping, tries_of
 from shoal.enforce.constraints import Constraints
 from shoal.enforce.looking_ahead import CHAINS, STEPS, Kind, cells_of, regroup_all, take_turns, watchers_of
 from shoal.enforce.losses import Loss, loss_of, total_loss
-from shoal.enforce.neighbours import near_lists
+from shoal.enforce.neighbours import FILLING, near_lists
 from shoal.enforce.slots import members_in, with_room
 from shoal.errors import Problems
 from shoal.kernels.enforce import refine as kernel
 from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.violation import Needs
 from shoal.kernels.sharing import in_parts
+from shoal.machine.threads import meanwhile
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Spec, Whole, param
-from shoal.table.encode import Encoded
+from shoal.table.encode import Encoded, Floats
 
 EVERY_PAIR = 2048
 """Up to how many rows the search looks at every pair of them."""
@@ -123,8 +124,9 @@ class Refine(Spec):
         space = Space.of(task)
         measure = loss_of(task, space, self.loss or loss, sets, groups)
         constraints = Constraints.of(task, groups.labels >= 0)
+        given = meanwhile(lambda: total_loss(measure, Members.of_labels(groups.labels)), space.columns.size)
         search = Search(space, task.encoded, groups.labels, k, constraints.of_any_kind, measure)
-        before = after = total_loss(measure, search.members())
+        before = after = given.result()
         labels, moves = groups.labels, 0
         for rounds in (0, self.rounds) if self.rounds else (0,):
             search.anneal(rounds, after, rng, progress)
@@ -261,5 +263,10 @@ def _far_first(space: Space, rows: Labels) -> Labels:
     """Rows in the order of their turns: those far from the average record first, for they cost most."""
     if not len(rows):
         return rows
-    average = averages_of(space, Members.of([rows]))
-    return rows[np.argsort(-distances_to(space, space.columns[:, rows], average[0]), kind="stable")]
+    average = averages_of(space, Members.of([rows]))[0]
+
+    def far(begin: int, end: int) -> Floats:
+        return distances_to(space, space.columns[:, rows[begin:end]], average)
+
+    distances = np.concatenate(in_parts(far, 0, len(rows), FILLING * space.columns.size))
+    return rows[np.argsort(-distances, kind="stable")]

@@ -130,22 +130,24 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
     numbers = {name: _numbers(kinds[name], trees.get(name)) for name in kinds if not isinstance(kinds[name], Numeric)}
     coded = table.coded(numbers)
 
-    def fill(name: str) -> None:
+    def fill(name: str) -> float:
+        """Write a column; what differences in it are divided by, where there are some."""
         if name not in numbers:
             room[name][:] = table.frame[name].cast(pl.Float64).to_numpy()
-            return
+            return table.span(name)
         number, missing = numbers[name]
         shown = [number[one] for one in coded[name].values.cast(pl.String).to_list()]
         known = np.array([*shown, missing], dtype=room[name].dtype)
         known.take(coded[name].codes, out=room[name], mode="clip")  # all are within; to raise, it would copy them first
+        return float(len(number) - 1)  # from the first category of an order to the last
 
-    list(side_by_side(fill, kinds, table.n_rows * len(kinds)))
+    spans = dict(zip(kinds, side_by_side(fill, kinds, table.n_rows * len(kinds)), strict=True))
     return Encoded(
         tuple(kinds),
         np.array([name in trees for name in kinds], dtype=bool),
         np.array([slot[name] for name in kinds], dtype=np.int64),
         lines,
-        np.array([_span(table, name, kinds[name]) for name in straight], dtype=np.float64),
+        np.array([spans[name] for name in straight], dtype=np.float64),
         codes,
         tuple(tree.arrays for tree in trees.values()),
     )
@@ -155,11 +157,6 @@ def _tree_of(table: Table, name: str) -> Hierarchy:
     tree = table.hierarchy(name)
     assert tree is not None  # noqa: S101  a nominal column always has a tree
     return tree
-
-
-def _span(table: Table, name: str, kind: Kind) -> float:
-    """What differences in a column are divided by."""
-    return float(len(kind.order) - 1) if isinstance(kind, Ordinal) else table.span(name)
 
 
 def _numbers(kind: Kind, tree: Hierarchy | None) -> tuple[Mapping[str, int], float]:
