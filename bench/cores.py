@@ -30,7 +30,8 @@ STAGES = {
     "encoding": "canonical columns as numbers",
     "building an index": "rows cut into runs, boxes around them",
     "scanning": "the ten nearest and the farthest of all, 200 times, without an index",
-    "assigning": "one iteration of k-means (No. 2)",
+    "assigning": "every row to the nearest of the centroids of k-means",
+    "in turn": "a whole iteration of No. 2, whose centroids close one after the other",
     "refining": "moves and swaps without rounds",
     "publishing": "cells of all groups",
     "checking": "the release from its tables alone",
@@ -45,6 +46,7 @@ def worker(rows: int) -> None:
     from growing import adult_like
     from shoal.check.release import verify
     from shoal.cluster import box_tree
+    from shoal.cluster.centroids import Centroids
     from shoal.cluster.point_index import indexed
     from shoal.cluster.points import Free, Space
     from shoal.enforce.refine import Refine
@@ -63,14 +65,17 @@ def worker(rows: int) -> None:
         for place in range(200):
             free.survey(free.at(place), 10)
 
+    def assigned(centroids: Any) -> None:
+        centroids._near[:] = -1  # as in the first iteration
+        centroids.nearest()
+
     work: dict[str, Callable[[], object]] = {
         "reading and preparing": lambda: prepare(frame, schema),
         "encoding": lambda: Task.of(made["table"]),
         "building an index": lambda: indexed(made["space"].axes, made["space"].columns),
         "scanning": lambda: scanned(made["free"]),
-        "assigning": lambda: shoal.KMeans(k=10, variant=2, max_iter=1).partition(
-            made["task"], np.random.default_rng(0)
-        ),
+        "assigning": lambda: assigned(made["centroids"]),
+        "in turn": lambda: shoal.KMeans(k=10, variant=2, max_iter=1).partition(made["task"], np.random.default_rng(0)),
         "refining": lambda: refined(made["task"], made["groups"]),
         "publishing": lambda: publish.show(made["table"], made["groups"]),
         "checking": lambda: verify(made["release"].frames, made["release"].manifest),
@@ -88,6 +93,8 @@ def worker(rows: int) -> None:
             free=Free(Space.of(task), np.full(one.height, -1)),
         )
         box_tree.LEAST = least
+        made["centroids"] = Centroids(task.encoded, height // 10)
+        made["centroids"].start_at(np.random.default_rng(0).choice(height, height // 10, replace=False))
         made["release"] = shoal.anonymize(one, schema, method, publish=publish, seed=0)
         if height < rows:
             for stage in work.values():
