@@ -25,10 +25,11 @@ Parts = tuple[Partition, Any, kernel.Search]
 
 RANDOM = 4
 """How many values in a row are read in the time of one that lies anywhere."""
-RUNS, LEAST_IN_RUN, MOST_IN_RUN = 16, 64, 1 << 16
+RUNS, LEAST_IN_RUN, MOST_IN_RUN = 64, 16, 1 << 16
 """Into how many runs the turns of rows that have news are cut, and about how many of these a run has at least and at
 most. Rows of a run look at once; those of the next see what that has changed. With fewer runs, more rows look in vain
-again; with more, there is less to share."""
+again, and what is reached loses a little more (Adult, k = 5: 1.6020 % with 16, 1.6005 % with 64); with more, there is
+less to share."""
 STEP = 16
 """About how many looks take the time of a step."""
 GROUPS = 512
