@@ -225,6 +225,22 @@ def test_texts_in_an_array_are_not_shown():
     assert caught.value.__context__ is None
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (np.full(9, 77.5), r"^X: needs rows and columns, got 1 dimension; Reshape your data: X\.reshape\(-1, 1\) has"),
+        (np.array(77.5), r"^X: needs rows and columns, got 0 dimensions; Reshape your data"),
+        (np.full((9, 2), 77.5j), r"^X: Complex data not supported; give real and imaginary parts"),
+    ],
+    ids=["one dimension", "none", "complex"],
+)
+def test_no_cell_of_an_array_of_another_sort_is_shown(given, said):
+    with pytest.raises(shoal.ParameterError, match=said) as caught:
+        anonymizer(k=3).fit(given)
+    assert "77" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
 def test_what_else_is_wrong_with_a_frame_is_told_in_the_words_of_scikit_learn():
     with pytest.raises(ValueError, match="contains NaN"):
         anonymizer(k=3).fit(import_module("pandas").DataFrame({"age": [1.0, None] * 9, "ill": [True, False] * 9}))

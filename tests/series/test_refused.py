@@ -121,6 +121,19 @@ def test_a_value_outside_the_signature_is_refused_with_a_count(one):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        ({"x": (30, CANARY)}, "^column 'disease': 1 new person has a value that was never published before, and"),
+        ({"x": (30, CANARY), "y": (31, CANARY)}, "^column 'disease': 2 new people have values that were never pub"),
+    ],
+    ids=["one", "two"],
+)
+def test_values_that_would_stand_out_are_refused_with_a_count(one, new, said):
+    frame = table(a=(20, "flu"), **new)
+    refuse(shoal.InfeasibleError, said, frame=frame, previous=one.release, state=one.state)
+
+
 def test_a_category_that_lost_its_place_is_refused():
     def schema(*order):
         return shoal.Schema(
