@@ -257,6 +257,22 @@ def test_an_index_of_pandas_is_kept():
     assert list(step.fit_transform(frame).index) == list(step.transform(frame).index) == list(range(100, 130))
 
 
+def test_columns_of_pandas_that_pass_keep_their_types():
+    """Orders of categories were lost, and whole numbers beside missing ones became floats."""
+    pandas = import_module("pandas")
+    frame = pandas.DataFrame(
+        {
+            "age": range(30), "ill": pandas.Categorical(["low", "high"] * 15, ["low", "high"], ordered=True),
+            "stay": pandas.array([1, None, 3] * 10, "Int64"), "day": pandas.date_range("2020", periods=30, tz="Japan"),
+        },
+        index=[0, 1, 1] * 10,
+    )  # fmt: skip
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["ill"], neutral=["stay", "day"])
+    step = anonymizer(shoal.Mdav(k=5), schema=schema)
+    for shown in (step.fit_transform(frame), step.transform(frame)):
+        assert shown[["ill", "stay", "day"]].equals(frame[["ill", "stay", "day"]])
+
+
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "shoal.sklearn")
     monkeypatch.setitem(sys.modules, "sklearn", None)

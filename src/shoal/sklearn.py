@@ -232,8 +232,11 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         passed = frame.select(name for name in published.columns if name not in cells)
         shown = pl.concat([published.select(cells)[places], passed], how="horizontal")
         found = to_polars(X)[1](shown.select(published.columns))
-        if hasattr(X, "index") and hasattr(found, "index"):  # of pandas: rows are joined by it
+        if hasattr(X, "index") and hasattr(found, "index"):  # of pandas: rows are joined by it, and types are its own
             found.index = X.index
+            for place, name in enumerate(map(str, X.columns)):
+                if name in passed.columns:
+                    found[name] = X.iloc[:, place].array.copy()
         return found
 
     def _nearest(self, quasi: pl.DataFrame) -> Places:
