@@ -225,6 +225,22 @@ def test_texts_in_an_array_are_not_shown():
     assert caught.value.__context__ is None
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (np.full(9, 77.5), r"^X: needs rows and columns, got 1 dimension; Reshape your data: X\.reshape\(-1, 1\) has"),
+        (np.array(77.5), r"^X: needs rows and columns, got 0 dimensions; Reshape your data"),
+        (np.full((9, 2), 77.5j), r"^X: Complex data not supported; give real and imaginary parts"),
+    ],
+    ids=["one dimension", "none", "complex"],
+)
+def test_no_cell_of_an_array_of_another_sort_is_shown(given, said):
+    with pytest.raises(shoal.ParameterError, match=said) as caught:
+        anonymizer(k=3).fit(given)
+    assert "77" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
 def test_what_else_is_wrong_with_a_frame_is_told_in_the_words_of_scikit_learn():
     with pytest.raises(ValueError, match="contains NaN"):
         anonymizer(k=3).fit(import_module("pandas").DataFrame({"age": [1.0, None] * 9, "ill": [True, False] * 9}))
@@ -239,6 +255,22 @@ def test_an_index_of_pandas_is_kept():
     frame = people(30, 5).to_pandas().set_axis(range(100, 130))
     step = anonymizer(shoal.Mdav(k=5), schema=SCHEMA)
     assert list(step.fit_transform(frame).index) == list(step.transform(frame).index) == list(range(100, 130))
+
+
+def test_columns_of_pandas_that_pass_keep_their_types():
+    """Orders of categories were lost, and whole numbers beside missing ones became floats."""
+    pandas = import_module("pandas")
+    frame = pandas.DataFrame(
+        {
+            "age": range(30), "ill": pandas.Categorical(["low", "high"] * 15, ["low", "high"], ordered=True),
+            "stay": pandas.array([1, None, 3] * 10, "Int64"), "day": pandas.date_range("2020", periods=30, tz="Japan"),
+        },
+        index=[0, 1, 1] * 10,
+    )  # fmt: skip
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["ill"], neutral=["stay", "day"])
+    step = anonymizer(shoal.Mdav(k=5), schema=schema)
+    for shown in (step.fit_transform(frame), step.transform(frame)):
+        assert shown[["ill", "stay", "day"]].equals(frame[["ill", "stay", "day"]])
 
 
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):

@@ -187,7 +187,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         try:
             array = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=least)
         except (TypeError, ValueError) as error:
-            if (problem := _no_numbers(X, str(error))) is None:
+            if (problem := _without_cells(X, str(error))) is None:
                 raise
         else:
             problem = None
@@ -232,8 +232,11 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         passed = frame.select(name for name in published.columns if name not in cells)
         shown = pl.concat([published.select(cells)[places], passed], how="horizontal")
         found = to_polars(X)[1](shown.select(published.columns))
-        if hasattr(X, "index") and hasattr(found, "index"):  # of pandas: rows are joined by it
+        if hasattr(X, "index") and hasattr(found, "index"):  # of pandas: rows are joined by it, and types are its own
             found.index = X.index
+            for place, name in enumerate(map(str, X.columns)):
+                if name in passed.columns:
+                    found[name] = X.iloc[:, place].array.copy()
         return found
 
     def _nearest(self, quasi: pl.DataFrame) -> Places:
@@ -251,8 +254,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         return heads["place"].cast(pl.Int64).to_numpy()[found]
 
 
-def _no_numbers(X: Any, said: str) -> Problem | None:  # noqa: N803
-    """What to say of columns that are not numbers, where nobody said what they are; None if that is not the matter."""
+def _without_cells(X: Any, said: str) -> Problem | None:  # noqa: N803
+    """What to say where scikit-learn may show cells, in words that its own checks know; None where it shows none."""
     fix = "give schema=, with the role and the kind of every column"
     if not isinstance(X, np.ndarray | list | tuple):
         with suppress(ShoalError):
@@ -261,7 +264,14 @@ def _no_numbers(X: Any, said: str) -> Problem | None:  # noqa: N803
             texts = [series.name for series in other]
             what = f"columns that are not numbers: {Names.of(frame).listed(texts)}"
             return Problem("X", what, fix) if texts else None
-    return Problem("X", "has cells that are not numbers", fix) if "could not convert" in said else None
+    if "could not convert" in said:
+        return Problem("X", "has cells that are not numbers", fix)
+    if "Complex data" in said:
+        return Problem("X", "Complex data not supported", "give real and imaginary parts as columns of their own")
+    if "Reshape your data" in said:
+        what = f"needs rows and columns, got {counted(np.ndim(X), 'dimension')}"
+        return Problem("X", what, "Reshape your data: X.reshape(-1, 1) has one column, X.reshape(1, -1) one row")
+    return None
 
 
 def _comparable(quasi: pl.DataFrame) -> pl.DataFrame:

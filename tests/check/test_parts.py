@@ -193,6 +193,16 @@ def test_what_the_manifest_says_of_columns(release):
     refused(release, "another range than its cells have")
 
 
+def test_a_part_that_is_no_longer_listed_is_told_by_its_rows(release):
+    """The same number was named twice: what the manifest says of its table, and of the release."""
+    manifest = Manifest.read(release)
+    table = manifest.tables[0]
+    *kept, last = table.parts
+    (release / last.file).unlink()
+    stated(release, manifest.model_copy(update={"tables": (table.model_copy(update={"parts": tuple(kept)}),)}))
+    refused(release, rf"rows: {900 - last.rows} are in the parts of table 'table', which has 900\n")
+
+
 @pytest.mark.parametrize("part_rows", [None, 299, 500])
 def test_another_number_of_parts_than_asked_for(release, part_rows):
     manifest = Manifest.read(release)

@@ -150,6 +150,8 @@ REFUSED = [
     (["--state", "s.state", "--previous", "other"], "other: is not the last release of the state"),
     (["--state", "s.state", "--previous", "one", "--m", "3"], "method.m: is 3, but the series began with 2"),
     (["--state", "out/s.state"], "the state is inside the release"),
+    (["--state", "one"], "one: the state is a directory"),
+    (["--state", "."], ".: the state is a directory"),
     (
         ["--state", "s.state", "--previous", "one", "--out", "one", "--overwrite"],
         "is the previous release, which is not replaced",

@@ -58,6 +58,30 @@ def test_arguments_of_the_wrong_sort_are_refused_together():
         assert name in text
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((None, 5, "a long passphrase"), r"^2 problems:\n.*write\(folder=\): needs something like 'summer'"),
+        (("summer", None, "a long passphrase"), r"write\(state=\): needs something like 'holder.state', got NoneType"),
+        (("summer", "holder.state"), r"write\(passphrase=\): missing; give something like"),
+    ],
+    ids=["neither place", "no state", "no passphrase"],
+)
+def test_places_of_the_wrong_sort_are_refused(one, given, said, tmp_path, monkeypatch):
+    """They ended in an error of Python's."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(shoal.ParameterError, match=said):
+        one.write(*given)
+    with pytest.raises(shoal.ParameterError, match=r"write\(overwrite=\): needs something like True, got str"):
+        one.write("summer", "holder.state", "a long passphrase", overwrite="no")
+    with pytest.raises(shoal.ParameterError, match=r"write\(overwrite=\): needs something like True, got str"):
+        one.release.write("summer", overwrite="no")
+    for call in (one.state.write, shoal.SeriesState.read, shoal.Key.read):
+        with pytest.raises(shoal.ParameterError, match=r"\(path=\): needs something like 'holder.key', got int"):
+            call(5, "a long passphrase")
+    assert not list(tmp_path.iterdir())
+
+
 def test_another_shape_than_by_class_is_refused():
     refuse(shoal.ParameterError, "m-invariance lays rows out by class", publish=shoal.Generalize(shape="typed"))
 
@@ -119,6 +143,19 @@ def test_a_value_outside_the_signature_is_refused_with_a_count(one):
         shoal.InfeasibleError, "1 person now has a value outside the set .* at row 1; leave them out",
         frame=frame, previous=one.release, state=one.state,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        ({"x": (30, CANARY)}, "^column 'disease': 1 new person has a value that was never published before, and"),
+        ({"x": (30, CANARY), "y": (31, CANARY)}, "^column 'disease': 2 new people have values that were never pub"),
+    ],
+    ids=["one", "two"],
+)
+def test_values_that_would_stand_out_are_refused_with_a_count(one, new, said):
+    frame = table(a=(20, "flu"), **new)
+    refuse(shoal.InfeasibleError, said, frame=frame, previous=one.release, state=one.state)
 
 
 def test_a_category_that_lost_its_place_is_refused():

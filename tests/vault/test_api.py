@@ -5,10 +5,14 @@ from __future__ import annotations
 import http.client
 import itertools
 import json
+import threading
 import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+import shoal
 from shoal.errors import Problem
 from shoal.vault import people
 from shoal.vault.app import create
@@ -325,8 +329,6 @@ def test_logs_and_metrics_tell_nothing_of_what_was_asked(tmp_path, capfd):
 
 
 def test_the_client_asks_and_tells(vault, site):
-    import shoal
-
     client = shoal.Vault(site.url, vault.tokens["ada"])
     (found,) = client.interpret("clinic", rule_for(aliases()[0]))
     assert found.meant.then[0].value == meaning(aliases()[0])
@@ -347,9 +349,64 @@ def test_the_client_asks_and_tells(vault, site):
     assert vault.tokens["ada"] not in repr(client)
 
 
-def test_rules_that_are_mined_are_interpreted_in_one_call(vault, site):
-    import shoal
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_the_client_takes_its_token_to_no_other_host(status):
+    """Python goes where an answer leads, and takes the token along."""
+    seen = []
 
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append(self.path)
+            self.send_response(status)
+            self.send_header("location", f"http://localhost:{self.server.server_port}/elsewhere")
+            self.end_headers()
+
+        do_POST = do_GET
+
+        def log_message(self, *_):
+            pass
+
+    with listening(Elsewhere) as url:
+        client = shoal.Vault(url, "shoal_token")
+        for ask in (client.grants, lambda: client.interpret("clinic", "a = 1 -> b = 2")):
+            with pytest.raises(shoal.SourceError, match=f"vault: answered with status {status}; check its address"):
+                ask()
+    assert seen == ["/v1/me", "/v1/interpret"]
+
+
+@pytest.mark.parametrize("answer", [b"[]", b'{"grants": 1}', b"null"])
+def test_the_client_says_that_something_else_than_a_vault_answers(answer):
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    with listening(Other) as url, pytest.raises(shoal.SourceError, match=r"^vault: answers as no vault does"):
+        shoal.Vault(url, "shoal_token").grants()
+
+
+@pytest.mark.parametrize("token", ["shoal_secretword\n", "a secretword", "shoal_secretwörd", None, b"shoal_secret"])
+def test_a_token_with_the_end_of_its_line_is_refused_without_being_repeated(token):
+    """It was said that the vault does not answer."""
+    with pytest.raises(shoal.ParameterError, match=r"^token: must be a text without blanks or line ends") as caught:
+        shoal.Vault("http://127.0.0.1:9", token)
+    assert "secret" not in str(caught.value)
+
+
+@contextmanager
+def listening(handler):
+    """A server on loopback that is no vault; its address."""
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_rules_that_are_mined_are_interpreted_in_one_call(vault, site):
     client = shoal.Vault(site.url, vault.tokens["ada"])
     rules = shoal.mine(
         release().table.select("town", "disease"), target="disease", min_support=0.02, min_confidence=0.2,

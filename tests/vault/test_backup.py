@@ -209,6 +209,20 @@ def test_a_key_that_does_not_open_a_backup_is_refused_before_anything_is_restore
     assert restore(target, tmp_path / "backup", "sue") == 1
 
 
+def test_a_backup_that_is_refused_leaves_no_database(tmp_path):
+    """To open one that did not exist made its file, before the backup and the key were looked at."""
+    vault = used(tmp_path)
+    back_up(vault.service.database, tmp_path / "backup")
+    MasterKeys.new().write(tmp_path / "other.key")
+    (tmp_path / "wrong").write_bytes(b"no gzip")
+    before = sorted(tmp_path.iterdir())
+    for backup, key_file in (("nothing", None), ("wrong", None), ("vault.db", None), ("backup", "other.key")):
+        key = None if key_file is None else tmp_path / key_file
+        with pytest.raises(shoal.ShoalError):
+            restore(Database(str(tmp_path / "new.db")), tmp_path / backup, "sue", key)
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_a_database_from_before_a_restore_is_refused(tmp_path):
     """Else whoever puts it back gives everybody their budget back."""
     vault = used(tmp_path)

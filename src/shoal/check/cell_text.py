@@ -93,8 +93,9 @@ def _are_plain(floats: pl.Series, sort: str, *, part: bool = False) -> bool:
 
 
 def _are_days(times: pl.Series) -> bool:
-    """Whether times have no time of day, each of them: a release has days then."""
-    return bool((times.dt.truncate("1d") == times).all())
+    """Whether times have no time of day, each of them: a release has days then. Instants of a time zone are no days."""
+    assert isinstance(times.dtype, pl.Datetime)  # noqa: S101  who calls has looked
+    return times.dtype.time_zone is None and bool((times.dt.truncate("1d") == times).all())
 
 
 def _castable(texts: pl.Series, sort: str) -> pl.Series:

@@ -57,7 +57,9 @@ def check_layout_of_parts(manifest: Manifest, problems: Problems) -> list[Requir
         if set(table.columns) != set(layout.contents[table.name]):
             problems.add("tables", "has other columns than the layout says")
         counted = table.name in layout.laid_out.counted(layout)
-        if sum(part.rows for part in table.parts) != table.rows or (counted and table.rows != rows):
+        if (there := sum(part.rows for part in table.parts)) != table.rows:
+            problems.add("rows", f"{there} are in the parts of table {table.name!r}, which has {table.rows}")
+        if counted and table.rows != rows:
             problems.add("rows", f"{table.rows} are published in parts, the manifest says {rows}")
         if table.content_sha256 != content_of_parts(table):
             problems.add("tables", "its fingerprint is not that of its parts")

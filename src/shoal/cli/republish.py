@@ -88,6 +88,7 @@ def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: b
     from shoal.published.writing import check_places
     from shoal.release.sealed import STATE
 
+    STATE.check_place(state, out)  # first: a folder is no state that exists already
     problems = Problems()
     if previous is None and state.exists():
         fix = "give --previous DIR to continue its series, or another file to begin a new one"
@@ -98,7 +99,6 @@ def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: b
     if previous is not None and previous.resolve() == out.resolve():
         problems.add(str(out), "is the previous release, which is not replaced", "choose another directory")
     problems.raise_if_any(ParameterError)
-    STATE.check_place(state, out)
     check_places(out, overwrite=overwrite)
 
 

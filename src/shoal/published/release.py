@@ -89,7 +89,7 @@ _public_call = checked_call(
         "columns": _A_COLUMN, "table": OfType(str, "'table'"), "label": _A_COLUMN, "person": OneOrMore("'name'"),
         "key": OfType(Key, "shoal.Key.read(path, passphrase)"), "missing_values": _Missing(),
         "guards": _Guards(), "name": OfType(str, "'ncp'"), "format": OfType(str, "'csv'"),
-        "folder": OfType((str, PathLike), "'release'"),
+        "folder": OfType((str, PathLike), "'release'"), "overwrite": OfType(bool, "True"),
     },
 )  # fmt: skip
 

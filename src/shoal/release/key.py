@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from shoal.errors import GuaranteeError, Problem, SourceError
 from shoal.registry.declared import COLUMN_PUBLISHERS
 from shoal.release.manifest import Int, Manifest, Node, canonical_json
-from shoal.release.sealed import KEY
+from shoal.release.sealed import KEY, of_a_file
 
 SUFFIX = ".key"
 Value = int | float | str | None
@@ -74,12 +74,14 @@ class Key(_Part):
         """Write it."""
         return canonical_json(self).encode()
 
+    @of_a_file
     def write(self, path: str | Path, passphrase: str) -> Path:
         """Write it into an encrypted file, readable by its owner alone."""
         KEY.write(Path(path), self.to_bytes(), passphrase)
         return Path(path)
 
     @classmethod
+    @of_a_file
     def read(cls, path: str | Path, passphrase: str) -> Key:
         """Read the key of a release from its encrypted file."""
         try:

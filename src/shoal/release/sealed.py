@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 import struct
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from shoal.release.directories import check_outside
 from shoal.release.manifest import is_release
 from shoal.release.private_files import write_outside
 from shoal.release.receipt import receipt_path
+from shoal.spec import OfType, checked_call
 
 VERSION = 1
 HEADER = struct.Struct(">10sBBBB16s12s")
@@ -29,6 +31,10 @@ HIGHEST_COST = (19, 8, 4)
 """No file may ask for more, 512 MiB: a forged header shall not fill the memory."""
 SHORTEST = 8
 """Letters of a passphrase, at least."""
+of_a_file = checked_call(
+    examples={"passphrase": '"several words of mine"'}, needs={"path": OfType((str, PathLike), "'holder.key'")}
+)
+"""For calls of users that read or write an encrypted file by its path."""
 
 
 @dataclass(frozen=True)

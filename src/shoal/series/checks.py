@@ -246,8 +246,8 @@ def _check_fresh(method: MInvariance, coded: Coded, state: SeriesState, problems
     people = SignedPeople(coded.codes, len(coded.domain), coded.signatures, coded.bound)
     if would_tell(people, method.m, fresh, mix=method.newcomers == "mix"):
         n_people = int(np.isin(coded.codes[coded.bound < 0], sorted(fresh)).sum())
-        what = f"{counted(n_people, 'new person has a value', 'new people have values')} that were never "
-        what += "published before, and too few other people are new: "
+        never = ("new person has a value that was never", "new people have values that were never")
+        what = f"{counted(n_people, *never)} published before, and too few other people are new: "
         what += "counterfeits only have known values, so theirs would stand out"
         fix = "leave them out until more new people come"
         problems.add(f"column {method.column!r}", what, fix, error=InfeasibleError)

@@ -42,7 +42,7 @@ from shoal.series.checks import (
 from shoal.series.state import SeriesState
 from shoal.series.values import Coded
 from shoal.settings import belongs, check_arguments, limited_threads, secret_seed, source_part, watched_part
-from shoal.spec import checked_call
+from shoal.spec import OfType, checked_call
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
 from shoal.table.prepare import Table, prepare
@@ -59,6 +59,13 @@ class Republished:
     _kept: set[Path] = field(default_factory=set, repr=False, compare=False)
     """Where the state was written by this very object."""
 
+    @checked_call(
+        examples={"passphrase": '"several words of mine"'},
+        needs={
+            "folder": OfType((str, os.PathLike), "'summer'"), "state": OfType((str, os.PathLike), "'holder.state'"),
+            "format": OfType(str, "'csv'"), "overwrite": OfType(bool, "True"),
+        },
+    )  # fmt: skip
     def write(
         self,
         folder: str | Path,

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from shoal.errors import Problem, SourceError
 from shoal.methods.m_invariance import MInvariance
-from shoal.release.sealed import STATE
+from shoal.release.sealed import STATE, of_a_file
 from shoal.table.schema import Schema, kind_name
 
 Ints = npt.NDArray[np.int64]
@@ -122,12 +122,14 @@ class SeriesState:
             releases=(*self.releases, release),
         )  # fmt: skip
 
+    @of_a_file
     def write(self, path: str | Path, passphrase: str) -> Path:
         """Encrypt the state into a file, which is replaced in one step or not at all."""
         STATE.write(Path(path), self.to_bytes(), passphrase)
         return Path(path)
 
     @classmethod
+    @of_a_file
     def read(cls, path: str | Path, passphrase: str) -> SeriesState:
         """Read a state file; a wrong passphrase, and a file that was changed or is none, give the same error."""
         return cls.from_bytes(STATE.opened(Path(path), passphrase), str(path))

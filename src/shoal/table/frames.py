@@ -43,13 +43,50 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
     check_names([str(name) for name in (frame.column_names if arrow else frame.columns)])
     if known.implementation.is_pandas():
         return _from_pandas(frame), _to_pandas
-    found = pl.DataFrame(known.to_polars())
-    return (uuids_as_text(found, frame.schema), _to_arrow) if arrow else (found, same)
+    return (from_arrow(frame), _to_arrow) if arrow else (pl.DataFrame(known.to_polars()), same)
 
 
-def uuids_as_text(frame: pl.DataFrame, schema: Any) -> pl.DataFrame:
+def from_arrow(rows: Any, where: str = "table") -> pl.DataFrame:
+    """A table of Arrow, or a batch of its rows.
+
+    Times of a zone that polars does not know, such as those at +05:30, are in UTC: each is the same instant. A column
+    of a type that polars does not have at all is an error that names it.
+    """
+    import pyarrow as pa
+
+    strange = [place for place, field in enumerate(rows.schema) if not is_known(field.type)]
+    odd = [place for place in strange if not pa.types.is_timestamp(rows.schema.field(place).type)]
+    if odd:
+        what = "has columns of a type that cannot be read: "
+        what += Names(rows.schema.names).listed([rows.schema.names[place] for place in odd])
+        raise SourceError(Problem(where, what, "convert them to text"))
+    for place in strange:
+        field = rows.schema.field(place)
+        rows = rows.set_column(place, field.name, rows.column(place).cast(pa.timestamp(field.type.unit, "UTC")))
+    return _uuids_as_text(pl.DataFrame(rows), rows.schema)
+
+
+def is_known(kind: Any) -> bool:
+    """Whether polars has a type of Arrow; it is not asked of the one that ends in a panic, which is no Exception."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal256(kind):
+        return False
+    try:
+        pl.from_arrow(pa.array([], kind))
+    except Exception:
+        return False
+    return True
+
+
+def is_uuid(kind: Any) -> bool:
+    """Whether a type of Arrow is that of UUIDs."""
+    return str(kind) == "extension<arrow.uuid>"
+
+
+def _uuids_as_text(frame: pl.DataFrame, schema: Any) -> pl.DataFrame:
     """UUIDs of a schema of Arrow as the texts that they are written as; polars has their bytes, which are no cells."""
-    names = [field.name for field in schema if str(field.type) == "extension<arrow.uuid>"]
+    names = [field.name for field in schema if is_uuid(field.type)]
     groups, texts = r"(.{8})(.{4})(.{4})(.{4})(.{12})", "${1}-${2}-${3}-${4}-${5}"
     return frame.with_columns(frame[name].bin.encode("hex").str.replace(groups, texts) for name in names)
 
@@ -123,13 +160,21 @@ def _from_pandas(frame: Any) -> pl.DataFrame:
     for place, name in enumerate(frame.columns):
         series = frame.iloc[:, place]
         try:
-            found = pl.Series(str(name), pl.from_pandas(series))
+            found = pl.Series(str(name), pl.from_pandas(_in_known_zone(series)))
             # Intervals and periods, as they are or as categories; UUIDs, which would become bytes.
             odd = found.dtype.is_extension() or (found.dtype == pl.Binary and _are_uuids(series))
             columns[str(name)] = _as_texts(str(name), series, names) if odd else found
         except Exception:  # the messages of the conversion hold cell values, so they must not travel on
             columns[str(name)] = _as_texts(str(name), series, names)
     return pl.DataFrame(columns)
+
+
+def _in_known_zone(series: Any) -> Any:
+    """Times of a zone that polars does not know, such as those at +05:30, in UTC; all else as it is."""
+    import pyarrow as pa
+
+    zone = getattr(getattr(series, "dt", None), "tz", None)
+    return series if zone is None or is_known(pa.timestamp("us", zone)) else series.dt.tz_convert("UTC")
 
 
 def _are_uuids(series: Any) -> bool:

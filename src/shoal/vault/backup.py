@@ -22,7 +22,7 @@ from shoal.errors import ParameterError, Problem, ShoalWarning, SourceError
 from shoal.release.private_files import write_outside
 from shoal.vault import audit, grants
 from shoal.vault.audit import Ledger, clock
-from shoal.vault.database import Database
+from shoal.vault.database import Database, needed_revision
 from shoal.vault.keys import MasterKeys
 from shoal.vault.seen import Seen
 from shoal.vault.tables import chain, failures, metadata, releases, sessions
@@ -59,20 +59,20 @@ def _check_new(path: Path) -> None:
 def restore(database: Database, path: Path, actor: str, key_file: Path | None = None) -> int:
     """Fill an empty database from a backup; how many grants are suspended until a steward grants them again.
 
-    A key file is held against the backup, and then remembers this database as the one that is served with it.
+    A key file is held against the backup, and then remembers this database as the one that is served with it. The
+    database is opened after that: one that does not exist would be made by it.
     """
     head, lines = _read(path)
-    there, needed = database.revision()
-    if head.get("revision") != needed:
+    if head.get("revision") != needed_revision():
         what = "was made by another version of Shoal"
         raise SourceError(Problem(str(path), what, "restore it with that version, then upgrade"))
-    if there is not None and database.has_vault():
-        raise ParameterError(Problem(database.shown, "is a vault already", "restore into an empty database"))
     rows = _rows(path, lines)
     used = {values["master_key"] for name in (chain.name, releases.name) for values in rows[name]}
     if key_file is not None and not used <= set(MasterKeys.from_file(key_file).names):
         what = "does not open this backup, which was made before the master key was rotated, or of another vault"
         raise ParameterError(Problem(str(key_file), what, "give the key that was in use then"))
+    if database.has_vault():
+        raise ParameterError(Problem(database.shown, "is a vault already", "restore into an empty database"))
     database.migrate()
     with database.writing() as connection:
         connection.execute(delete(chain))

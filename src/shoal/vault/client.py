@@ -50,6 +50,13 @@ def _rules(given: Sequence[Rule | str]) -> list[Rule]:
     return found
 
 
+class _Staying(urllib.request.HTTPRedirectHandler):
+    """Follows no answer that leads elsewhere: the token would go along, to whatever host it names."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Ask nobody else."""
+
+
 class Vault:
     """A trusted server that interprets results for researchers.
 
@@ -69,8 +76,12 @@ class Vault:
     def __init__(self, url: str, token: str, *, ca_file: str | Path | None = None, timeout: float = 60.0) -> None:
         if not isinstance(url, str) or not url.startswith(("https://", "http://")):
             raise ParameterError(Problem("url", "must begin with https:// or http://"))
+        if not isinstance(token, str) or not token.isascii() or not token.isprintable() or " " in token:
+            fix = "give it as the steward gave it to you; .strip() takes off the end of the line in a file"
+            raise ParameterError(Problem("token", "must be a text without blanks or line ends", fix))
         self._url, self._token, self._timeout = url.rstrip("/"), token, timeout
-        self._context = ssl.create_default_context(cafile=ca_file) if url.startswith("https://") else None
+        context = ssl.create_default_context(cafile=ca_file) if url.startswith("https://") else None
+        self._opener = urllib.request.build_opener(_Staying, urllib.request.HTTPSHandler(context=context))
 
     def __repr__(self) -> str:
         return f"Vault({redacted(self._url)!r})"
@@ -85,39 +96,42 @@ class Vault:
         found: list[Interpreted] = []
         for begin in range(0, len(asked), MOST):
             part = asked[begin : begin + MOST]
-            told = self._call(
-                "POST", "/v1/interpret", {"release": release, "rules": [one.to_mapping() for one in part]}
-            )
-            found += [_read(rule, one) for rule, one in zip(part, told["answers"], strict=True)]
+            body = {"release": release, "rules": [one.to_mapping() for one in part]}
+            told = self._call("answers", "POST", "/v1/interpret", body)
+            found += [_read(rule, one) for rule, one in zip(part, told, strict=True)]
         return found
 
     def values(self, release: str, column: str, cells: str | float | Sequence[str | float]) -> dict[str | float, Any]:
         """What single cells stand for, one or several; those that are refused are left out."""
         asked = [cells] if isinstance(cells, str | float | int) else list(cells)
-        told = self._call("POST", "/v1/values", {"release": release, "column": column, "cells": asked})
+        told = self._call("answers", "POST", "/v1/values", {"release": release, "column": column, "cells": asked})
         found: dict[str | float, Any] = {}
-        for cell, one in zip(asked, told["answers"], strict=True):
+        for cell, one in zip(asked, told, strict=True):
             if one["meant"] is not None:
                 found[cell] = one["meant"]["then"][column]
         return found
 
     def grants(self) -> list[dict[str, Any]]:
         """What you may ask, and what is left of it."""
-        return list(self._call("GET", "/v1/me")["grants"])
+        return self._call("grants", "GET", "/v1/me")
 
-    def _call(self, method: str, path: str, body: Any = None) -> Any:
+    def _call(self, wanted: str, method: str, path: str, body: Any = None) -> list[Any]:
+        """A list in what the vault answers, by its key."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"authorization": f"Bearer {self._token}", "content-type": "application/json"}
         request = urllib.request.Request(self._url + path, data, headers, method=method)  # noqa: S310
         try:
-            with urllib.request.urlopen(request, timeout=self._timeout, context=self._context) as answer:  # noqa: S310
-                return json.loads(answer.read())
+            with self._opener.open(request, timeout=self._timeout) as answer:
+                told = json.loads(answer.read())
         except urllib.error.HTTPError as error:
             raise _told(error) from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "reason", None)
             what = f"does not answer ({type(reason or error).__name__})"
             raise SourceError(Problem("vault", what, "check its address, and that it runs")) from None
+        if not isinstance(told, dict) or not isinstance(told.get(wanted), list):
+            raise SourceError(Problem("vault", "answers as no vault does", "check its address"))
+        return list(told[wanted])
 
 
 def _read(rule: Rule, told: Any) -> Interpreted:

@@ -138,12 +138,9 @@ class Database:
     def revision(self) -> tuple[str | None, str]:
         """The revision of the tables that are there, and the one that is needed."""
         from alembic.runtime.migration import MigrationContext
-        from alembic.script import ScriptDirectory
 
         with self.reading() as connection:
-            there = MigrationContext.configure(connection).get_current_revision()
-            needed = ScriptDirectory.from_config(_alembic(connection)).get_current_head()
-        return there, str(needed)
+            return MigrationContext.configure(connection).get_current_revision(), needed_revision()
 
     def check(self) -> None:
         """Refuse a database that is no vault, or that of another version."""
@@ -174,8 +171,11 @@ def _engine(url: URL) -> Engine:
         engine = create_engine(url, pool_size=8, max_overflow=8, connect_args={"timeout": WAIT})
         event.listen(engine, "checkout", _still_there)
         return engine
-    _make_private(url.database)
     engine = create_engine(url, connect_args={"timeout": WAIT, "check_same_thread": False})
+
+    @event.listens_for(engine, "do_connect")
+    def begin_file(*_: Any) -> None:
+        _make_private(url.database)
 
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: Any) -> None:
@@ -207,7 +207,14 @@ def _still_there(connection: Any, _record: Any, _proxy: Any) -> None:
         raise DisconnectionError from None
 
 
-def _alembic(connection: Connection) -> Any:
+def needed_revision() -> str:
+    """The revision of the tables that this version of Shoal needs."""
+    from alembic.script import ScriptDirectory
+
+    return str(ScriptDirectory.from_config(_alembic(None)).get_current_head())
+
+
+def _alembic(connection: Connection | None) -> Any:
     from alembic.config import Config
 
     config = Config()

@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import datetime, time
+from decimal import Decimal
 from pathlib import Path
 from uuid import UUID
 
@@ -133,6 +134,29 @@ class TestSameTable:
         for frame in frames:
             assert frame["id"].to_list() == texts
             assert frame["raw"].dtype == pl.Binary  # bytes that nobody calls a UUID
+
+    @pytest.mark.parametrize("zone", ["+05:30", "-03:30", "+02:00", "Asia/Kolkata"])
+    def test_times_at_an_offset_are_the_same_instants(self, zone: str, tmp_path: Path) -> None:
+        """Polars has no zone of half an hour: a table of Arrow broke off, and a file was called unreadable."""
+        micros = [1_600_000_000_000_000, None, 1_600_000_123_456_789]
+        table = pa.table({"n": [1, 2, 3], "at": pa.array(micros, pa.timestamp("us", tz=zone))})
+        (tmp_path / "folder.parquet").mkdir()
+        for place in ("p.parquet", "folder.parquet/p.parquet"):
+            pq.write_table(table, tmp_path / place)
+        files = [read(tmp_path / "p.parquet"), read(tmp_path / "folder.parquet")]
+        frames = [*files, to_polars(table)[0], to_polars(table.to_pandas())[0]]
+        for frame in frames:
+            assert frame["at"].dt.convert_time_zone("UTC").dt.epoch("us").to_list() == micros
+
+    def test_what_polars_has_no_type_for_is_named(self, tmp_path: Path) -> None:
+        """Of what Arrow has; such columns ended in an error of polars, or in a panic."""
+        digits = pa.array([Decimal("7777.5")] * 3, pa.decimal256(50, 1))
+        table = pa.table({"age": [1, 2, 3], "long": digits, "span": pa.nulls(3, pa.month_day_nano_interval())})
+        pq.write_table(table.drop_columns("span"), tmp_path / "p.parquet")
+        with pytest.raises(SourceError, match=r"^table: has columns of a type that cannot be read: long, span"):
+            to_polars(table)
+        with pytest.raises(SourceError, match=r"p.parquet: has columns of a type that cannot be read: long; convert"):
+            read(tmp_path / "p.parquet")
 
     def test_excel(self, tmp_path: Path) -> None:
         # xlsxwriter writes \r\n as it is, and XML reads it as \n.

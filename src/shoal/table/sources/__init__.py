@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal.errors import Problem, SourceError
 from shoal.spec import checked_call
-from shoal.table.frames import uuids_as_text
+from shoal.table.frames import from_arrow, is_known, is_uuid
 from shoal.table.sources.csv import Detected, detect_csv, read_csv
 from shoal.table.sources.decimals import plain_numbers
 from shoal.table.sources.drivers import DRIVERS, driver
@@ -86,16 +86,19 @@ def detect(source: Source | str | Path, **options: object) -> Detected:
 
 
 def _read_parquet(source: Source) -> pl.DataFrame:
-    from pyarrow.parquet import read_schema
+    from pyarrow.parquet import ParquetFile
 
     path = Path(str(source.path))
     if path.is_dir():
         return pl.concat(parquet_pieces(files_of(source)))
     path = found_file(path)
     try:
-        with without_panics():
-            frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
-            return uuids_as_text(frame, read_schema(path)) if pl.Binary in frame.dtypes else frame
+        with without_panics(), ParquetFile(path) as file:
+            if all(is_known(kind) and not is_uuid(kind) for kind in file.schema_arrow.types):
+                return pl.read_parquet(path, glob=False, hive_partitioning=False)
+            return from_arrow(file.read(), str(path))
+    except SourceError:
+        raise
     except pl.exceptions.DuplicateError:
         problem = Problem(str(path), "column names used more than once", "rename them")
     except Exception:  # messages of polars may hold cells

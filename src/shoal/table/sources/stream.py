@@ -16,7 +16,7 @@ from typing import IO
 import polars as pl
 
 from shoal.errors import Problem, Problems, SourceError, some
-from shoal.table.frames import uuids_as_text
+from shoal.table.frames import from_arrow
 from shoal.table.sources.csv import Detected, parse_piece
 from shoal.table.sources.decimals import plain_numbers
 from shoal.table.sources.decode import MARKS, check_no_nul
@@ -140,7 +140,9 @@ def parquet_pieces(files: list[Path]) -> Iterator[pl.DataFrame]:
     for path, file in zip(files, opened, strict=True):
         try:
             for batch in file.iter_batches(batch_size=ROWS):
-                yield uuids_as_text(pl.DataFrame(batch), batch.schema)
+                yield from_arrow(batch, str(path))
+        except SourceError:
+            raise
         except Exception:  # its messages may hold cells
             raise SourceError(Problem(str(path), "ends early, or is damaged", "write it again")) from None
 
