@@ -94,10 +94,9 @@ class Inference(ValueAttack):
             right = [self._by_rows(situation, secret, *one) for one in zip(groups, truths, strict=True)]
         else:
             right = self._by_forest(situation, secret, groups, truths)
-        each = people.per_person(right[0])
-        rate, other = mean(each), mean(right[1])
+        rate, other = (mean(group.per_person(one)) for group, one in zip(groups, right, strict=True))
         return Outcome(
-            self.name, len(each), rate, other, self.against, column=name, n_baseline=len(control),
+            self.name, people.n_people, rate, other, self.against, column=name, n_baseline=control.n_people,
             at_risk=at_risk(people.positions, right[0], 0.0),
             people=pl.DataFrame({"position": people.positions, "chance": right[0]}),
             control=pl.DataFrame({"position": control.positions, "chance": right[1]}),
