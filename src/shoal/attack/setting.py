@@ -187,7 +187,10 @@ def _control(holder: Holder, rows: pl.DataFrame | None, problems: Problems) -> G
         return None
     named = None if holder.schema is None else holder.schema.person
     person = list(holder.person) or ([] if named is None else [named])
-    number = numbered_people(given, person) if person and set(person) <= set(given.columns) else None
+    told = bool(person) and set(person) <= set(given.columns)
+    if told and not check_person(person, {"control group": given}, problems):
+        return None
+    number = numbered_people(given, person) if told else None
     places = np.arange(frame.height, dtype=np.int64)
     return Group("control", frame, places, np.full(frame.height, -1, dtype=np.int64), number)
 
