@@ -178,3 +178,29 @@ def test_numbers_that_are_all_missing_teach_a_forest_nothing():
     control = pl.DataFrame({"x": [1, 9], "n": [5, 6]})
     found = release.attack(frame, "inference", control=control, schema=schema)["inference:n"]
     assert (found.success, found.baseline) == (0.0, 0.0)
+
+
+def test_cells_that_say_nothing_teach_a_forest_the_most_frequent_value():
+    frame = pl.DataFrame({"g": list("abcabc"), "s": list("ppqqpp")})
+    schema = shoal.Schema(quasi={"g": shoal.Nominal()}, sensitive=["s"])
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=6))
+    assert set(release.table["g"]) == {"*"}
+    control = pl.DataFrame({"g": ["d", "e"], "s": ["p", "q"]})
+    found = release.attack(frame, "inference", control=control, schema=schema)["inference:s"]
+    assert (found.success, found.baseline) == (4 / 6, 1 / 2)
+
+
+@pytest.mark.parametrize("unit", [2.0**900, 2.0**-900], ids=["huge", "tiny"])
+@pytest.mark.parametrize("column", ["s", "n"])
+def test_the_unit_of_a_column_does_not_matter_to_a_forest(column, unit):
+    """A forest holds short floats, to which such numbers are infinite, or 0."""
+
+    def figures(unit):
+        frame, control = (people(80, seed, told=True).with_columns(pl.col("x", "y", "n") * unit) for seed in (1, 2))
+        control = control.with_columns(pl.col("y") * 4)  # beyond all that is published
+        release = shoal.anonymize(frame, SCHEMA, shoal.Mondrian(k=4), seed=1)
+        found = inference(release, frame, control, column=column)
+        return found.success, found.baseline
+
+    assert figures(unit) == figures(1.0)
+    assert figures(1.0)[0] > 0.7

@@ -56,6 +56,33 @@ def test_figures_by_hand():
     assert found.interval == ((1 + low) / 2, (1 + high) / 2)
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["person", "schema"])
+def test_people_with_several_rows_are_people_in_the_control_group_too(named):
+    """Of the very same rows all attacks find as much in either group, whoever has how many of them."""
+    frame = pl.DataFrame(
+        {
+            "who": list("aabbccdde"),
+            "x": [1, 5, 1, 6, 2, 7, 2, 8, 9],
+            "y": [3, 1, 3, 2, 3, 5, 4, 1, 2],
+            "s": list("pqpqqqppq"),
+        }
+    )
+    schema = shoal.Schema(quasi={"x": shoal.Numeric(), "y": shoal.Numeric()}, sensitive=["s"], person="who")
+    release = release_of(frame, schema, [0, 1, 0, 1, 0, 2, 0, 2, 2])
+    asked = {"person": "who"} if named else {"schema": schema}
+    with pytest.warns(shoal.ShoalWarning, match="of the control group have the very values of rows of the original"):
+        found = [
+            release.attack(frame, name, control=frame, **asked, **more)
+            for name, more in (("membership", {}), ("linkability", {}), ("inference", {"model": "neighbour"}))
+        ]
+    outcomes = [outcome for one in found for outcome in one.values()]
+    assert [outcome.n for outcome in outcomes] == [10, 5, 5]
+    assert [outcome.advantage for outcome in outcomes] == [0.0, 0.0, 0.0]
+    assert 0 < outcomes[1].success < outcomes[2].success < 1
+    rows = release.attack(frame, "linkability", control=pl.DataFrame({"x": [8], "y": [4]}), **asked)["linkability"]
+    assert rows.n_baseline == 1  # who does not say whose rows these are has as many people as rows
+
+
 def test_averages_say_in_of_the_nearer_half():
     frame = pl.DataFrame({"x": [0.0, 0.2, 10.0, 10.2], "s": list("abcd")})
     schema = shoal.Schema(quasi={"x": shoal.Numeric()}, sensitive=["s"])

@@ -82,6 +82,17 @@ def test_the_receipt_tells_an_original_that_only_looks_like_the_input():
         release.attack(other, schema=schema)
 
 
+@pytest.mark.parametrize("where", ["original", "outside table", "control group"])
+def test_people_are_told_apart_by_cells_alone(where):
+    lists = PATIENTS.with_columns(who=pl.Series([[place] for place in range(7)]))
+    tables = {one: PATIENTS.with_columns(who=pl.int_range(7)) for one in ("original", "outside table", "control group")}
+    tables[where] = lists
+    asked = {} if where == "control group" else {"outside": tables["outside table"]}
+    match = f"person=: column 'who' of the {where} holds List, which cannot be a table cell"
+    with pytest.raises(ShoalError, match=match):
+        published().attack(tables["original"], control=tables["control group"], person="who", **asked)
+
+
 def test_all_problems_are_told_at_once():
     forged = shoal.Release({"table": published().table.head(6)}, published().manifest)
     error = problems_of(

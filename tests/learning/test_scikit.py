@@ -117,6 +117,16 @@ def test_a_missing_number_says_something(learner):
     assert model.predict(pl.DataFrame({"x": [None, 1.5]})).to_list() == ["p", "q"]
 
 
+@pytest.mark.parametrize("unit", [2.0**900, 2.0**-900], ids=["huge", "tiny"])
+@pytest.mark.parametrize("learner", OURS)
+def test_the_unit_of_numbers_does_not_matter(learner, unit):
+    """Their squares are infinite, or 0."""
+    plain_units = people(120).with_columns(pl.col("age").cast(pl.Float64))
+    other_units = plain_units.with_columns(pl.col("age") * unit)
+    usual, found = (learner().fit(rows, "ill").distribution(rows) for rows in (plain_units, other_units))
+    assert (found == usual).all()
+
+
 def test_what_was_never_seen_says_nothing_to_bayes():
     rows = pl.DataFrame({"n": ["a", "b"] * 20, "x": [1.0, 9.0] * 20, "y": ["p", "q"] * 20})
     model = NaiveBayes().fit(rows, "y")

@@ -84,6 +84,24 @@ def test_missing_numbers_are_as_far_from_others_as_two_can_be():
     assert figure(release, "il1", frame, schema) == pytest.approx((1 / 1 + 1 / 3 + 4 / 3 + 3 / 5) / 4)
 
 
+def test_correlations_are_those_of_rows_where_neither_number_is_missing():
+    frame = pl.DataFrame({"x": [1.0, 2.0, 4.0, 3.0, 90.0, None], "y": [3.0, 1.0, 2.0, 5.0, None, 70.0]})
+    schema = shoal.Schema(quasi={"x": Numeric(), "y": Numeric()})
+    release = release_of(frame, schema, [0, 0, 1, 1, 2, 3], publish=shoal.Aggregate())
+    before = np.corrcoef([1, 2, 4, 3], [3, 1, 2, 5])[0, 1]
+    after = np.corrcoef([1.5, 1.5, 3.5, 3.5], [2, 2, 3.5, 3.5])[0, 1]
+    assert figure(release, "il5", frame, schema) == pytest.approx(after - before)
+    assert figure(release, "correlation_change", frame, schema) == pytest.approx(after - before)
+
+
+def test_equal_averages_beside_rows_that_count_as_their_mean_do_not_vary():
+    frame = pl.DataFrame({"x": [-4.0, -2, -2, None, 0, 7], "y": [1.0, 2, 3, 5, 8, 9]})
+    schema = shoal.Schema(quasi={"x": Numeric(), "y": Numeric()})
+    release = release_of(frame, schema, [0, 0, 0, 1, 1, -1], publish=shoal.Aggregate())
+    before = np.corrcoef([-4, -2, -2, 0, 7], [1, 2, 3, 8, 9])[0, 1]
+    assert figure(release, "il5", frame, schema) == pytest.approx(before)
+
+
 LETTERS = pl.DataFrame({"v": ["a", "a", "b", "c"]})
 LETTER_SCHEMA = shoal.Schema(quasi={"v": Nominal()})
 

@@ -55,6 +55,19 @@ def test_what_changes_most_comes_first_and_what_does_not_change_is_not_drawn():
     assert (counted[0], shoal.report.blocks.percent(counted[1] / 150)) in [row[:2] for row in shares.rows]
 
 
+def test_a_link_that_grows_is_not_said_to_lose():
+    """Averages of both columns say more of each other than the values do."""
+    frame = pl.DataFrame({"a": [*range(8), *range(8)], "c": ["x"] * 7 + ["y"] * 9})
+    schema = shoal.Schema(quasi={"a": shoal.Numeric(), "c": shoal.Nominal()})
+    release = shoal.anonymize(frame, schema, shoal.Mdav(k=4), seed=1)
+    page = release.report(original=frame, schema=schema)
+    blocks = next(section.blocks for section in page.sections if section.name == "before-after")
+    links = next(one for one in blocks if isinstance(one, Chart) and one.caption.startswith("How much one column"))
+    first, then = links.grid.rows[0][1:]
+    assert float(first) < float(then)
+    assert links.words == f"The link between a and c changes most: {first} before, {then} after."
+
+
 def test_days_and_other_orders_are_drawn_in_their_order_and_days_in_runs():
     first = date(1950, 1, 1)
     days = [first + timedelta(days=37 * row) for row in range(300)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,6 +26,9 @@ from shoal.spec import OneOf, Real, Whole, param
 
 MOST_ROWS = 50_000
 """Published rows that a model learns from: drawn, where there are more."""
+SIZE = 64
+"""Numbers that a forest learns from are at most two to the power of this: it holds them as short floats, and takes
+those for equal that differ by less than 1e-7, in whatever unit they are."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +98,9 @@ class Inference(ValueAttack):
             right = [self._by_rows(situation, secret, *one) for one in zip(groups, truths, strict=True)]
         else:
             right = self._by_forest(situation, secret, groups, truths)
-        each = people.per_person(right[0])
-        rate, other = mean(each), mean(right[1])
+        rate, other = (mean(group.per_person(one)) for group, one in zip(groups, right, strict=True))
         return Outcome(
-            self.name, len(each), rate, other, self.against, column=name, n_baseline=len(control),
+            self.name, people.n_people, rate, other, self.against, column=name, n_baseline=control.n_people,
             at_risk=at_risk(people.positions, right[0], 0.0),
             people=pl.DataFrame({"position": people.positions, "chance": right[0]}),
             control=pl.DataFrame({"position": control.positions, "chance": right[1]}),
@@ -134,13 +137,14 @@ class Inference(ValueAttack):
             table = table[np.sort(rng.choice(table.height, size=MOST_ROWS, replace=False))]
         part = part_of(table, published.layout)
         known = [situation.known(group, situation.names) for group in groups]
-        rows, asked = features(part, situation.names, known)
+        rows, *asked = _as_learnt(*features(part, situation.names, known))
         codes, numeric = secret.coded(table[secret.name]), secret.values.kind == "numeric"
         options = {"n_estimators": self.trees, "random_state": situation.seed % 2**32, "n_jobs": 1}
-        numbers = np.append(np.array(secret.values.known, dtype=np.float64), np.nan) if numeric else np.zeros(0)
         if not numeric:
             model: Any = ensemble.RandomForestClassifier(**options).fit(rows, codes)
             return [(model.predict(one) == true).astype(np.float64) for one, true in zip(asked, truths, strict=True)]
+        numbers = np.append(np.array(secret.values.known, dtype=np.float64), np.nan)
+        numbers = np.ldexp(numbers, _steps(numbers))
         there = np.isfinite(numbers[codes])
         if not there.any():  # nothing can be learnt from missing numbers
             return [np.zeros(len(one)) for one in truths]
@@ -149,6 +153,24 @@ class Inference(ValueAttack):
 
     def _near(self, guess: Floats, true: Floats) -> Floats:
         return (np.abs(guess - true) <= self.within * np.abs(true)).astype(np.float64)
+
+
+def _as_learnt(rows: Floats, asked: Sequence[Floats]) -> list[Floats]:
+    """Features of rows and of groups of people, in units that a forest can hold; a column of zeros where there is none.
+
+    What lies beyond all that is published falls on the same side of every cut as the largest number that is.
+    """
+    if not rows.shape[1]:
+        return [np.zeros((len(one), 1)) for one in (rows, *asked)]
+    largest = np.fmax.reduce(np.abs(rows), axis=0, initial=0.0)
+    steps = _steps(rows)
+    return [np.ldexp(np.clip(one, -largest, largest), steps) for one in (rows, *asked)]
+
+
+def _steps(numbers: Floats) -> Ints:
+    """By which power of two the largest number of each column becomes one of that size, which is exact."""
+    found: Ints = SIZE - np.frexp(np.fmax.reduce(np.abs(numbers), axis=0, initial=0.0))[1]
+    return found
 
 
 __all__ = ["Inference"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -83,16 +83,18 @@ class Linkability(Attack):
         """How likely both halves of everybody lead to the same."""
         people, control = situation.people, situation.control
         chance = self._meet(situation, people)
-        each, other = people.per_person(chance), None if control is None else self._meet(situation, control)
-        usual = self._by_chance(self._classes(situation)) if other is None else mean(other)
-        return [
-            Outcome(
-                self.name, len(each), mean(each), usual, self.against,
-                n_baseline=None if other is None else len(other), at_risk=at_risk(people.positions, chance, usual),
-                people=pl.DataFrame({"position": people.positions, "chance": chance}),
-                control=None if control is None else pl.DataFrame({"position": control.positions, "chance": other}),
-            )
-        ]  # fmt: skip
+        found = Outcome(
+            self.name, people.n_people, mean(people.per_person(chance)),
+            self._by_chance(self._classes(situation)), self.against,
+            people=pl.DataFrame({"position": people.positions, "chance": chance}),
+        )  # fmt: skip
+        if control is not None:
+            other = self._meet(situation, control)
+            found = replace(
+                found, baseline=mean(control.per_person(other)), n_baseline=control.n_people,
+                control=pl.DataFrame({"position": control.positions, "chance": other}),
+            )  # fmt: skip
+        return [replace(found, at_risk=at_risk(people.positions, chance, found.baseline))]
 
     def _meet(self, situation: Situation, group: Group) -> Floats:
         """The chance that both halves of each line lead to the same."""

@@ -54,13 +54,13 @@ class MembershipAttack(Attack):
         members = situation.people.take(published_lines(situation, situation.people))
         inside, outside = situation.links(members), situation.links(control)
         found, others = _found(inside, outside)
-        rate, other = mean(members.per_person(found)), mean(others)
-        low, high = difference(rate, members.n_people, other, len(control))
+        rate, other = mean(members.per_person(found)), mean(control.per_person(others))
+        low, high = difference(rate, members.n_people, other, control.n_people)
         rows = inside.n_rows[inside.query]
         sure = np.divide(found, rows, out=np.zeros(len(found)), where=rows > 0)
         return [
             Outcome(
-                self.name, members.n_people + len(control), (1 + rate - other) / 2, 0.5, self.against,
+                self.name, members.n_people + control.n_people, (1 + rate - other) / 2, 0.5, self.against,
                 at_risk=at_risk(members.positions, sure, 0.0), spread=((1 + low) / 2, (1 + high) / 2),
                 people=pl.DataFrame({"position": members.positions, "chance": found, "rows": rows}),
                 control=pl.DataFrame({"position": control.positions, "found": others}),

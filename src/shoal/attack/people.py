@@ -12,6 +12,7 @@ import polars as pl
 from shoal.attack.index import Floats, Ints
 from shoal.errors import Problems, SchemaError, cells_are, did_you_mean, rows_at, some
 from shoal.release.manifest import Manifest
+from shoal.table.cells import are_cells, type_name
 from shoal.table.clean import clean
 from shoal.table.markers import Markers
 from shoal.table.schema import Column, Kind, Nominal, Numeric
@@ -148,12 +149,17 @@ def numbered_people(original: pl.DataFrame, columns: Sequence[str]) -> Ints:
 
 
 def check_person(columns: Sequence[str], frames: dict[str, pl.DataFrame], problems: Problems) -> bool:
-    """Note columns that say who is who and are not there; say whether all are."""
+    """Note columns that say who is who and are not there, or hold no cells; say whether all can be read."""
     before = len(problems)
     for what, frame in frames.items():
         for name in columns:
             if name not in frame.columns:
                 problems.add("person=", f"the {what} has no column {name!r}", did_you_mean(name, frame.columns))
+            elif not are_cells(frame[name].dtype):
+                held = (
+                    f"column {name!r} of the {what} holds {type_name(frame[name].dtype)}, which cannot be a table cell"
+                )
+                problems.add("person=", held, "convert it to text")
     return len(problems) == before
 
 

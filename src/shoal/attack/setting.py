@@ -180,10 +180,19 @@ def _people(
 
 
 def _control(holder: Holder, rows: pl.DataFrame | None, problems: Problems) -> Group | None:
+    """The control group; its people are counted as those of the original are, where it says whose its rows are."""
     given = to_polars(holder.control)[0]
     frame = read_group("control", given, rows, holder.manifest, holder.missing_values, problems)
+    if not frame.width:
+        return None
+    named = None if holder.schema is None else holder.schema.person
+    person = list(holder.person) or ([] if named is None else [named])
+    told = bool(person) and set(person) <= set(given.columns)
+    if told and not check_person(person, {"control group": given}, problems):
+        return None
+    number = numbered_people(given, person) if told else None
     places = np.arange(frame.height, dtype=np.int64)
-    return Group("control", frame, places, np.full(frame.height, -1, dtype=np.int64)) if frame.width else None
+    return Group("control", frame, places, np.full(frame.height, -1, dtype=np.int64), number)
 
 
 def _warn_of_members(control: Group, rows: pl.DataFrame) -> None:

@@ -70,7 +70,8 @@ class Design:
     def of(cls, encoding: Encoding, frame: pl.DataFrame) -> Design:
         """Mean and spread of the numbers of a training table."""
         values = encoding.values(frame)
-        scale = np.nanstd(values, axis=0)
+        power = np.frexp(np.fmax.reduce(np.abs(values), axis=0, initial=0.0))[1]
+        scale = np.ldexp(np.nanstd(np.ldexp(values, -power), axis=0), power)  # numbers of any size can be squared so
         return cls(encoding, np.nanmean(values, axis=0), np.where(scale > 0, scale, 1.0))
 
     def matrix(self, frame: pl.DataFrame) -> Any:

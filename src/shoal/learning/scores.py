@@ -172,7 +172,10 @@ class Score:
     accuracy: float
     """Share of right predictions in all rows that were tested."""
     auc: float
-    """Area under the ROC curve: of all rows where one model predicted them, else the mean over the folds."""
+    """Area under the ROC curve: of all rows where one model predicted them, else the mean over the folds.
+
+    NaN where all rows that are tested are of one class, in every fold.
+    """
     baseline: float
     """Share of the rows whose class is the one that was most frequent in training: always saying the same."""
     by_fold: tuple[float, ...]
@@ -213,7 +216,8 @@ class Score:
 
     def __str__(self) -> str:
         low, high = self.interval
+        area = "no AUC" if math.isnan(self.auc) else f"AUC {self.auc:.3f}"
         return (
             f"{self.learner}, {self.trained_on} -> {self.tested_on}: {self.accuracy:.2%} [{low:.2%}, {high:.2%}], "
-            f"AUC {self.auc:.3f}, baseline {self.baseline:.2%}"
+            f"{area}, baseline {self.baseline:.2%}"
         )

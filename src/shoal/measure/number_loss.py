@@ -7,7 +7,7 @@ something, and so does every cell of a row left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -67,10 +67,10 @@ class NumberLoss:
             cells = part.columns[name]
             found, silent = _points(self.shown.columns[name], cells)
             found = np.ldexp(found, self._power(name))
-            rows = np.bincount(cells.line, weights=part.weight, minlength=cells.n_cells)
+            rows = np.bincount(cells.line, weights=part.weight, minlength=cells.n_cells).astype(np.float64)
             found[silent] = np.nan
             there = np.isfinite(found)
-            found[silent] = np.average(found[there], weights=rows[there]) if rows[there].sum() else np.nan
+            found[silent] = _mean(found, rows) if rows[there].sum() else np.nan
             self._known[name] = found
         return self._known[name]
 
@@ -107,19 +107,19 @@ class NumberLoss:
     def covariance(self, one: str, other: str) -> Two:
         """The covariances of rows where neither number is missing; of a column with itself, its variance."""
         if (one, other) not in self._figures:
-            x, y, weight = self.before(one), self.before(other), self.shown.parts[0].weight
-            self._figures[one, other] = (
-                _covariance(x, y, np.ones(len(x)), 0),
-                _covariance(self._published(one), self._published(other), weight, self.shown.n_left_out),
-            )
+            self._figures[one, other] = self._both(_covariance, one, other)
         return self._figures[one, other]
 
     def correlation(self, one: str, other: str) -> Two:
-        """Pearson's correlations; 0 where a column does not vary."""
-        both = self.covariance(one, other)
-        spreads = zip(self.covariance(one, one), self.covariance(other, other), strict=True)
-        found = [cov / np.sqrt(a * b) if a > 0 and b > 0 else 0.0 for cov, (a, b) in zip(both, spreads, strict=True)]
-        return float(np.clip(found[0], -1, 1)), float(np.clip(found[1], -1, 1))
+        """Pearson's correlations of rows where neither number is missing; 0 where a column does not vary there."""
+        return self._both(_correlation, one, other)
+
+    def _both(self, figure: Callable[[Floats, Floats, Floats], float], one: str, other: str) -> Two:
+        """A figure of two columns of the input, and of the release, whose rows left out are the mean of the others."""
+        before = [self.before(name) for name in (one, other)]
+        after = [np.append(self._published(name), self.mean(name)[1]) for name in (one, other)]
+        weight = np.append(self.shown.parts[0].weight, self.shown.n_left_out)
+        return figure(before[0], before[1], np.ones(self.shown.n_rows)), figure(after[0], after[1], weight)
 
 
 def relative(two: Two, otherwise: float) -> float:
@@ -130,24 +130,32 @@ def relative(two: Two, otherwise: float) -> float:
 
 
 def _mean(x: Floats, weight: Floats) -> float:
+    """The mean of those that are not missing; of equal numbers exactly that number."""
     there = np.isfinite(x)
-    if there.all():
-        total = float(weight.sum())
-        return float(x @ weight) / total if total else 0.0
-    total = float(weight[there].sum())
-    return float(x[there] @ weight[there]) / total if total else 0.0
+    if not there.all():
+        x, weight = x[there], weight[there]
+    total = float(weight.sum())
+    return float(x[0] + (x - x[0]) @ weight / total) if total else 0.0
 
 
-def _covariance(x: Floats, y: Floats, weight: Floats, n_more: int) -> float:
-    """The covariance of numbers, with some more that are both the mean."""
+def _covariance(x: Floats, y: Floats, weight: Floats) -> float:
     there = np.isfinite(x) & np.isfinite(y)
     if not there.all():
         x, y, weight = x[there], y[there], weight[there]
-    total = float(weight.sum()) + n_more
-    if not len(x) or not total:
+    total = float(weight.sum())
+    if not total:
         return 0.0
     x, y = x - _mean(x, weight), y - _mean(y, weight)
     return float((x * y) @ weight) / total
+
+
+def _correlation(x: Floats, y: Floats, weight: Floats) -> float:
+    there = np.isfinite(x) & np.isfinite(y)
+    x, y, weight = x[there], y[there], weight[there]
+    spreads = _covariance(x, x, weight), _covariance(y, y, weight)
+    if min(spreads) <= 0:
+        return 0.0
+    return float(np.clip(_covariance(x, y, weight) / math.sqrt(math.prod(spreads)), -1, 1))
 
 
 def _points(column: InputColumn, cells: Cells) -> tuple[Floats, Ints]:

@@ -352,6 +352,15 @@ def test_rows_without_a_target_are_published_and_not_tested():
         shoal.utility(people(5), SCHEMA, shoal.Mondrian(k=2), target="ill")
 
 
+def test_where_all_rows_are_of_one_class_there_is_no_area():
+    frame = pl.DataFrame({"a": range(12), "t": ["x"] * 12})
+    schema = shoal.Schema(quasi={"a": shoal.Numeric()}, sensitive=["t"])
+    found = shoal.utility(frame, schema, shoal.Mondrian(k=2), target="t", learners=["c45"], folds=2)
+    assert found.to_frame().select("accuracy", "auc", "auc_low", "auc_high").rows() == [(1.0, None, None, None)] * 3
+    assert "no AUC" in str(found)
+    assert "nan" not in str(found)
+
+
 def test_every_learner_has_its_name():
     assert list(LEARNERS) == ["c45", "logistic", "boosting", "bayes"]
     assert Outcome.mean([Outcome(1, 1, 1.0, 1)]) == Outcome(1, 1, 1.0, 1)

@@ -49,7 +49,10 @@ class Utility:
     """What was done that figures alone do not show."""
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per learner and test: what it was trained and tested on, its figures with their intervals."""
+        """One row per learner and test: what it was trained and tested on, its figures with their intervals.
+
+        An area that there is none of, where all rows that are tested are of one class, is missing.
+        """
         rows = [
             {
                 "learner": one.learner, "trained_on": one.trained_on, "tested_on": one.tested_on,
@@ -59,7 +62,7 @@ class Utility:
             }
             for one in self.scores
         ]  # fmt: skip
-        return pl.DataFrame(rows)
+        return pl.DataFrame(rows).fill_nan(None)
 
     def score(self, learner: str, trained_on: str = RELEASE, tested_on: str = HELD_OUT) -> Score:
         """The figures of one learner and one test."""

@@ -89,8 +89,8 @@ def _links(expected: Expected) -> Chart | None:
         for which, value in zip((BEFORE, AFTER), both, strict=True)
         for one, other in (pair, pair[::-1])
     ]
-    (one, other), (first, then) = max(found, key=lambda row: row[1][0] - row[1][1])
-    words = f"The link between {one} and {other} loses most: {first:.2f} before, {then:.2f} after."
+    (one, other), (first, then) = max(found, key=lambda row: abs(row[1][0] - row[1][1]))
+    words = f"The link between {one} and {other} changes most: {first:.2f} before, {then:.2f} after."
     lines = tuple((f"{one}, {other}", f"{first:.2f}", f"{then:.2f}") for (one, other), (first, then) in found)
     grid = Grid("Links between columns", ("columns", BEFORE, AFTER), lines, (1, 2))
     return Chart(LINKS + _rest(expected, LINKED), words, squares(rows, title="says of the other"), grid)
