@@ -25,11 +25,12 @@ Parts = tuple[Partition, Any, kernel.Search]
 
 RANDOM = 4
 """How many values in a row are read in the time of one that lies anywhere."""
-RUNS, LEAST_IN_RUN, MOST_IN_RUN = 64, 16, 1 << 16
-"""Into how many runs the turns of rows that have news are cut, and about how many of these a run has at least and at
-most. Rows of a run look at once; those of the next see what that has changed. With fewer runs, more rows look in vain
-again, and what is reached loses a little more (Adult, k = 5: 1.6020 % with 16, 1.6005 % with 64); with more, there is
-less to share."""
+RUNS, LEAST_IN_RUN = 64, 16
+"""Into how many runs the turns of rows that have news are cut at most, and about how many of these a run has at least.
+Rows of a run look at once; those of the next see what that has changed. With fewer runs, what is reached loses a little
+more (Adult, k = 5: 1.6020 % with 16, 1.6005 % with 64)."""
+MANY, RUNS_OF_MANY, LEAST_OF_MANY, MOST_OF_MANY = 1 << 15, 16, 1 << 12, 1 << 16
+"""From how many turns on there are fewer and longer runs, so that there is something to share, and how long these are."""
 STEP = 16
 """About how many looks take the time of a step."""
 GROUPS = 512
@@ -79,14 +80,20 @@ def take_turns(kind: Kind, parts: Parts, cells: int) -> int:
     """
     cells, n_turns = cells * kind.n_groups, len(parts[2].turns)
     who = _who_looks(kind, parts, _who_may_have_news(kind, parts, 0, n_turns))
-    n_runs = max(min(len(who) // LEAST_IN_RUN, RUNS), len(who) // MOST_IN_RUN, 1)
-    taken = 0
+    n_runs, taken = _n_runs(len(who)), 0
     for begin, end in pairwise([0, *who[np.arange(1, n_runs) * len(who) // n_runs].tolist(), n_turns]):
         found = _found_by(kind, parts, _who_may_have_news(kind, parts, begin, end), cells)
         while len(found):
             taken += _take_best(kind, parts, found, cells)
             found = _found_by(kind, parts, found, cells)  # whoever was left out, or took a step, looks again
     return taken
+
+
+def _n_runs(n_turns: int) -> int:
+    """Into how many runs so many turns are cut; whatever the number of cores."""
+    if n_turns < MANY:
+        return max(min(n_turns // LEAST_IN_RUN, RUNS), 1)
+    return max(min(n_turns // LEAST_OF_MANY, RUNS_OF_MANY), n_turns // MOST_OF_MANY)
 
 
 def _who_may_have_news(kind: Kind, parts: Parts, begin: int, end: int) -> Labels:
