@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import Nominal, Numeric, Ordinal
 from shoal.cluster.points import Space
-from shoal.enforce import looking_ahead, neighbours
+from shoal.enforce import neighbours
 from shoal.enforce import refine as method
 from shoal.enforce.by_model import classes_of
 from shoal.enforce.losses import Covered, Squared
@@ -220,7 +220,6 @@ def assert_same_as_twin(table, labels, k, loss, *, every=True, sets=False, round
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(method, "EVERY_PAIR", 2048 if every else 0)
         patch.setattr(neighbours, "NEAR", 64)
-        patch.setattr(looking_ahead, "LEAST_IN_RUN", 1 << 62)  # the twin knows one run
         found = improve(prepared, labels, k, loss, sets=sets, rounds=rounds).labels.tolist()
     inside = [row for row, label in enumerate(labels) if label >= 0]
     wanted = twin.refine(

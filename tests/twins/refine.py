@@ -65,7 +65,6 @@ class Refinement:
             self.put(back, here)
 
     def best_step(self, row):
-        """What the loss gains, and the row that comes back, and the group the row goes to."""
         here, best, found = self.where(row), -LEAST, None
         for there in self.seen(row, self.every):
             for back in (-1, *self.groups[there]):
@@ -73,28 +72,17 @@ class Refinement:
                     gain = self.change(here, row, back) + self.change(there, back, row)
                     if gain < best - LEAST or (found is None and gain < best):
                         best, found = gain, (back, there)
-        return found and (best, *found)
+        return found
 
     def turn(self):
-        return self.take_all(self.best_step, self.step)
-
-    def take_all(self, look, take):
-        """All look, and the best of what they found is taken, then the next best of other groups; whoever found
-        something looks again."""
-        n_taken, asked = 0, self.turns
-        while found := {row: one for row in asked if (one := look(row)) is not None}:
-            concerned = set()
-            for row in sorted(found, key=lambda row: round(found[row][0] / LEAST)):
-                _, *others, there = found[row]
-                groups = {self.where(row), there, *(self.where(other) for other in others[:1] if other >= 0)}
-                if not groups & concerned:
-                    concerned |= groups
-                    n_taken += 1
-                    take(row, *found[row][1:])
-                    for g in groups:
-                        self.wake(self.groups[g])
-            asked = [row for row in asked if row in found]
-        return n_taken
+        steps = 0
+        for row in self.turns:
+            while (found := self.best_step(row)) is not None:
+                steps += 1
+                here = self.where(row)
+                self.step(row, *found)
+                self.wake(self.groups[here] + self.groups[found[1]])
+        return steps
 
     # -- chains
 
@@ -115,8 +103,8 @@ class Refinement:
                     continue
                 gain, third = self.best_end(row, other, last, so_far - leaving)
                 if gain < best - LEAST or (found is None and gain < best):
-                    best, found = gain, (other, third, last)
-        return found and (best, *found)
+                    best, found = gain, (other, last, third)
+        return found
 
     def best_end(self, row, other, last, ousting):
         here = self.where(row)
@@ -130,21 +118,21 @@ class Refinement:
         return best, back
 
     def pull(self):
-        return self.take_all(self.chain_of, self.take_chain)
-
-    def chain_of(self, row):
-        """The best chain of a row whose group would gain if it left, and has changed since it looked in vain."""
-        found = None
-        if row in self.chained and self.change(self.where(row), row, -1) < -LEAST:
+        chains = 0
+        for row in self.turns:
+            if row not in self.chained or self.change(self.where(row), row, -1) >= -LEAST:
+                continue
             found = self.best_chain(row)
-        if found is None:
-            self.chained.discard(row)
-        return found
-
-    def take_chain(self, row, other, third, last):
-        there = self.where(other)
-        self.step(row, other, there)
-        self.step(other, third, last)
+            if found is None:
+                self.chained.discard(row)
+                continue
+            chains += 1
+            other, last, third = found
+            here, there = self.where(row), self.where(other)
+            self.step(row, other, there)
+            self.step(other, third, last)
+            self.wake(self.groups[here] + self.groups[there] + self.groups[last])
+        return chains
 
     # -- whole groups
 

@@ -34,8 +34,8 @@ EVERY_PAIR = 2048
 """Up to how many rows the search looks at every pair of them."""
 AT_ONCE = 1 << 15
 """Tries of one kernel call."""
-GROUPS_AT_ONCE, PIECES = 2048, 32
-"""Groups of one kernel call at least, and how many calls there are for all groups at most."""
+ROWS_AT_ONCE, PIECES = 2048, 32
+"""Turns of one kernel call at least, and how many calls there are for all rows at most."""
 
 
 @contextmanager
@@ -167,8 +167,9 @@ class Search:
         known = np.zeros(len(labels), dtype=kernel.ROW)
         known["turn"][self._rows] = np.arange(len(self._rows))
         turns, found = np.ones(len(self._rows), dtype=kernel.TURN), np.zeros(len(self._rows), dtype=kernel.FOUND)
+        found["since"] = -1
         seen = np.zeros(len(self._partition.groups), dtype=kernel.SEEN)
-        seen["changed"] = 1
+        seen["changed"] = seen["news"] = 1
         nobody = np.zeros((len(labels), 0), dtype=np.int64)
         watchers, clock = watchers_of(nobody, known["turn"].copy()), np.array([1])
         self._everywhere = kernel.Search(needs, nobody, known, seen, turns, found, self._rows, clock, watchers)
@@ -215,7 +216,8 @@ class Search:
     def _take(self, kind: Kind, search: kernel.Search) -> int:
         """Let rows take steps of a kind, a few of them at a time; how many they took."""
         parts = self._partition, self._loss, search
-        taken = take_turns(kind, parts, cells_of(parts, len(self._space.columns)))
+        cells, at_once = cells_of(parts, len(self._space.columns)), _at_once(len(self._rows))
+        taken = take_turns(kind, parts, cells, at_once)
         self.moves += taken
         return taken
 
@@ -248,13 +250,13 @@ class Search:
             progress.advance(len(turns))
         everywhere = self._everywhere
         everywhere.clock[0] += 1
-        everywhere.groups["changed"] = everywhere.clock[0]
+        everywhere.groups["changed"] = everywhere.groups["news"] = everywhere.clock[0]
         everywhere.turns.fill((True, True, True))
 
 
 def _at_once(n: int) -> int:
-    """How many of so many groups have their turns in one kernel call."""
-    return max(GROUPS_AT_ONCE, -(-n // PIECES))
+    """How many of so many rows or groups have their turns in one kernel call."""
+    return max(ROWS_AT_ONCE, -(-n // PIECES))
 
 
 def _far_first(space: Space, rows: Labels) -> Labels:

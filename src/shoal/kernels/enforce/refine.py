@@ -1,9 +1,5 @@
 """Rows that move and swap between groups while that lowers a loss.
 
-Rows look for their best step while nothing changes, so any number of cores can look at once (`refine_ahead`). Of what
-is found, each step is taken that concerns no group of a better one that is: steps that have no group in common change
-nothing for each other, so any number of cores can take them at once.
-
 Which loss it is, the kernels of `refine_points`, `refine_mixed` and `refine_covers` know. Each has a `change`, which
 tells how the loss of a group changes when rows leave and join, and a `renew`, which works out what has to be known for
 that. The search asks nothing else.
@@ -39,13 +35,13 @@ TURN = np.dtype([("step", np.bool_), ("chain", np.bool_), ("group", np.bool_)])
 looked in vain; for a chain: its own has; for its group: what a step minds, since it was last tried to dissolve it.
 Turns are a few bytes side by side: to note news, and to pass over rows without, takes next to no time."""
 
-FOUND = np.dtype([("gain", np.float64), ("group", np.int64), ("row", np.int64), ("third", np.int64)], align=True)
-"""What the row that has a turn found when it last looked: how the loss would change; the group it goes to (-1 for none)
-and the row that comes back from there, or, of a chain, the third group, the second row and the third row."""
+FOUND = np.dtype([("since", np.int64), ("group", np.int64), ("row", np.int64), ("third", np.int64)], align=True)
+"""What the row that has a turn found when it looked ahead, and when that was (-1 for nothing): the group it goes to and
+the row that comes back from there, or, of a chain, the second row, the third group and the third row."""
 
-SEEN = np.dtype([("changed", np.int64), ("tried", np.int64), ("relieved", np.int64)], align=True)
-"""What is known of a group: when it last changed; when it was last tried to dissolve or to split it, in vain; when it
-was noted what its rows would gain it if they left."""
+SEEN = np.dtype([("changed", np.int64), ("news", np.int64), ("tried", np.int64), ("relieved", np.int64)], align=True)
+"""What is known of a group: when it last changed; when it did by a chain, or a group near one of its rows; when it was
+last tried to dissolve or to split it, in vain; when it was last noted what its rows would gain it if they left."""
 
 
 class Watchers(NamedTuple):
@@ -147,7 +143,8 @@ def note_step(partition: Partition, loss: Any, search: Search, group: int) -> No
 
 @jit
 def note_change(partition: Partition, search: Search, group: int) -> None:
-    """Note that a group has changed by now, for its rows and for all that have one of them near."""
+    """Note that a group has changed, for its rows and for all that have one of them near."""
+    search.clock[0] += 1
     rows, turns, watchers = search.rows, search.turns, search.watchers
     search.groups[group].changed = search.clock[0]
     for row in members_of(partition, group):
@@ -173,41 +170,45 @@ def found_no_step(search: Search, turn: int) -> None:
 
 
 @jit
-def choose(partition: Partition, search: Search, turns: Any, taken: Any) -> int:
-    """Of steps or chains that rows of some turns have found, those that concern no group of one before; how many.
+def settle(partition: Partition, loss: Any, search: Search, begin: int, end: int) -> int:
+    """Let the rows of a run of turns take their best step until they have none; the number of steps.
 
-    INOUT  turns int64[some], the best first, and in the end those that are chosen, from the first on
-           taken bool[groups]: whether a group is concerned, by none at first
+    A row looks at no group that is as it was when it last looked in vain, as long as its own is, too.
     """
-    n = 0
-    for turn in turns:
-        found = search.found[turn]
-        here, there = partition.label[search.order[turn]], found.group
-        between = there if found.row < 0 else partition.label[found.row]
-        if not (taken[here] or taken[between] or taken[there]):
-            taken[here] = taken[between] = taken[there] = True
-            turns[n] = turn
-            n += 1
-    return n
+    steps = 0
+    for turn in range(begin, end):
+        while has_news(search, turn):
+            row, found = search.order[turn], search.found[turn]
+            here = partition.label[row]
+            if found.since >= 0 and is_as_before(partition, search, row, found.since):
+                there, back = found.group, found.row
+            else:
+                there, back = best_step(partition, loss, search, row)
+            found.since = -1
+            if there < 0:
+                found_no_step(search, turn)
+                break
+            steps += 1
+            exchange(partition, loss, here, row, there, back)
+            note_step(partition, loss, search, here)
+            note_step(partition, loss, search, there)
+    return steps
 
 
 @jit
-def take_steps(partition: Partition, loss: Any, search: Search, turns: Any) -> None:
-    """Take the steps that the rows of some turns have found, no two of which concern the same group."""
-    for turn in turns:
-        row, found = search.order[turn], search.found[turn]
-        here = partition.label[row]
-        exchange(partition, loss, here, row, found.group, found.row)
-        note_step(partition, loss, search, here)
-        note_step(partition, loss, search, found.group)
+def is_as_before(partition: Partition, search: Search, row: int, since: int) -> bool:
+    """Whether a row would find again what it found some time ago: no group that it looks at has changed since."""
+    if not search.near.shape[1]:
+        return search.clock[0] == since  # type: ignore[no-any-return]
+    same = search.groups[partition.label[row]].changed <= since
+    for near in search.near[row]:
+        same = same and search.groups[partition.label[near]].changed <= since
+    return same  # type: ignore[no-any-return]
 
 
 @jit
 def best_step(partition: Partition, loss: Any, search: Search, row: int) -> Any:
-    """The move or swap of a row that gains most: what it gains, the group it goes to and the row that comes back.
-
-    Each of both is -1 for none.
-    """
+    """The move or swap of a row that gains most: the group it goes to and the row that comes back, -1 for none."""
     here, n_near, rows = partition.label[row], search.near.shape[1], search.rows
     best, where, back, relief = -LEAST, -1, -1, rows[row].relief
     since = rows[row].steps if search.groups[here].changed <= rows[row].steps else -1
@@ -237,7 +238,7 @@ def best_step(partition: Partition, loss: Any, search: Search, row: int) -> Any:
                 gain += change(partition, loss, group, other, row)
                 if _better(gain, best, where) and both_keep(partition, search.needs, here, row, group, other):
                     best, where, back = gain, group, other
-    return best, where, back
+    return where, back
 
 
 @jit
@@ -265,15 +266,50 @@ def _seen_before(partition: Partition, search: Search, row: int, at: int) -> boo
 
 
 @jit
-def take_chains(partition: Partition, loss: Any, search: Search, turns: Any) -> None:
-    """Take the chains that the rows of some turns have found, no two of which concern the same group."""
-    for turn in turns:
-        row, found = search.order[turn], search.found[turn]
-        here, there = partition.label[row], partition.label[found.row]
-        exchange(partition, loss, here, row, there, found.row)
-        exchange(partition, loss, here, found.row, found.group, found.third)
-        for group in (here, there, found.group):
+def pull(partition: Partition, loss: Any, search: Search, begin: int, end: int) -> int:
+    """Let the rows of a run of turns take their best chain, one each; the number of chains.
+
+    A row that looked ahead, since its group changed, looks again only if a chain could be another by now.
+    """
+    steps = 0
+    for turn in range(begin, end):
+        if not search.turns[turn].chain:
+            continue
+        row, search.turns[turn].chain = search.order[turn], False
+        known, here, found = search.rows[row], partition.label[row], search.found[turn]
+        since, found.since = found.since, -1
+        if known.relief >= -LEAST:
+            continue
+        # One row after the other without a call: to hand over so many arrays takes longer than all the rest.
+        if search.groups[here].changed <= known.chains and search.clock[0] == known.chains:
+            continue
+        if search.groups[here].changed <= known.chains and not _is_outdated(partition, search, row, known.chains):
+            continue
+        if since >= search.groups[here].changed and not _is_outdated(partition, search, row, since):
+            other, last, third = found.row, found.group, found.third
+        else:
+            other, last, third = best_chain(partition, loss, search, row)
+        if other < 0:
+            search.rows[row].chains = search.clock[0]
+            continue
+        steps += 1
+        there = partition.label[other]
+        exchange(partition, loss, here, row, there, other)
+        exchange(partition, loss, here, other, last, third)
+        for group in (here, there, last):
             note_step(partition, loss, search, group)
+            _note_news(partition, search, group)
+    return steps
+
+
+@jit
+def _note_news(partition: Partition, search: Search, group: int) -> None:
+    """Note that a group has changed with all groups that have one of its rows near."""
+    groups, watchers = search.groups, search.watchers
+    groups[group].news = search.clock[0]
+    for row in members_of(partition, group):
+        for at in range(watchers.first[row], watchers.first[row + 1]):
+            groups[partition.label[search.order[watchers.turns[at]]]].news = search.clock[0]
 
 
 @jit
@@ -284,12 +320,21 @@ def may_pull(partition: Partition, search: Search, row: int) -> bool:
 
 
 @jit
+def _is_outdated(partition: Partition, search: Search, row: int, since: int) -> bool:
+    """Whether some group that a chain of a row could pass through has changed since some time, but for its own."""
+    outdated = False
+    for near in search.near[row]:
+        outdated |= search.groups[partition.label[near]].news > since
+    return outdated
+
+
+@jit
 def best_chain(partition: Partition, loss: Any, search: Search, row: int) -> Any:
     """The chain of three groups that gains most: a row goes in the place of a second, that one to a third group.
 
     From there a third row comes back, or none (-1). A chain is followed only while its rows gain on the way, and from
     every near group goes on with the one row whose place gains most.
-    Gives what it gains, the second row, the third group and the third row.
+    Gives the second row, the third group and the third row.
     """
     here, near = partition.label[row], search.near
     best, second, where, back = -LEAST, -1, -1, -1
@@ -307,7 +352,7 @@ def best_chain(partition: Partition, loss: Any, search: Search, row: int) -> Any
             gain, third = _best_end(partition, loss, search, row, other, last, so_far, best)
             if _better(gain, best, second):
                 best, second, where, back = gain, other, last, third
-    return best, second, where, back
+    return second, where, back
 
 
 @jit

@@ -1,7 +1,7 @@
 """What rows and groups find while nothing changes: any number of cores can look at once.
 
-Most look in vain. That is noted, with the time, and holds until a group in sight changes: a row or a group looks again
-only where it must.
+Most look in vain. That is noted, with the time, and holds until a group in sight changes: when its turn comes, a row or
+a group looks again only where it must. So turns lead where they would have led without any look ahead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from shoal.kernels.enforce.refine import (
     change,
     error,
     found_no_step,
-    has_news,
     least_added,
     may_pull,
 )
@@ -59,22 +58,8 @@ def list_watchers(near: Any, turn: Any, begin: int, end: int, places: Any, turns
 
 
 @jit
-def who_has_news(partition: Partition, search: Search, turns: Any, begin: int, end: int) -> int:  # noqa: ARG001
-    """Those of some turns whose rows look for a step; how many they are.
-
-    INOUT  turns int64[some]: which are asked, from `begin` on, and in the end those that look
-    """
-    n = begin
-    for at in range(begin, end):
-        if has_news(search, turns[at]):
-            turns[n] = turns[at]
-            n += 1
-    return n - begin
-
-
-@jit
 def who_may_pull(partition: Partition, search: Search, turns: Any, begin: int, end: int) -> int:
-    """Those of some turns whose rows look for a chain; how many they are. The others need not be asked again.
+    """Those of some turns whose rows look for a chain; how many they are.
 
     INOUT  turns int64[some]: which are asked, from `begin` on, and in the end those that look
     """
@@ -83,43 +68,48 @@ def who_may_pull(partition: Partition, search: Search, turns: Any, begin: int, e
         if may_pull(partition, search, search.order[turns[at]]):
             turns[n] = turns[at]
             n += 1
-        else:
-            search.turns[turns[at]].chain = False
     return n - begin
 
 
 @jit
-def look_for_steps(partition: Partition, loss: Any, search: Search, turns: Any) -> None:
-    """Note the best steps of the rows of some turns, or that they have none as things are.
+def look_for_steps(partition: Partition, loss: Any, search: Search, turns: Any) -> int:
+    """Note whose rows of some turns have no step, as things are; how many have one.
 
     IN  turns int64[some], no other of which is looked at meanwhile
     """
+    n = 0
     for turn in turns:
-        gain, there, back = best_step(partition, loss, search, search.order[turn])
-        note_found(search, turn, gain, there, back, NOBODY)
+        there, back = best_step(partition, loss, search, search.order[turn])
         if there < 0:
             found_no_step(search, turn)
+        else:
+            note_found(search, turn, there, back, NOBODY)
+            n += 1
+    return n
 
 
 @jit
-def look_for_chains(partition: Partition, loss: Any, search: Search, turns: Any) -> None:
-    """Note the best chains of the rows of some turns, or that they have none as things are.
+def look_for_chains(partition: Partition, loss: Any, search: Search, turns: Any) -> int:
+    """Note whose rows of some turns have no chain, as things are; how many have one.
 
-    IN  turns int64[some], no other of which is looked at meanwhile
+    IN  turns int64[some]
     """
+    n = 0
     for turn in turns:
-        gain, other, last, third = best_chain(partition, loss, search, search.order[turn])
-        note_found(search, turn, gain, last, other, third)
+        other, last, third = best_chain(partition, loss, search, search.order[turn])
         if other < 0:
             search.rows[search.order[turn]].chains = search.clock[0]
-            search.turns[turn].chain = False
+        else:
+            note_found(search, turn, last, other, third)
+            n += 1
+    return n
 
 
 @jit
-def note_found(search: Search, turn: int, gain: float, group: int, row: int, third: int) -> None:
-    """Note what a row has found."""
+def note_found(search: Search, turn: int, group: int, row: int, third: int) -> None:
+    """Note what a row has found, for the time when its turn comes."""
     found = search.found[turn]
-    found.gain, found.group, found.row, found.third = gain, group, row, third
+    found.since, found.group, found.row, found.third = search.clock[0], group, row, third
 
 
 # -- whole groups -----------------------------------------------------------------------------------------------------

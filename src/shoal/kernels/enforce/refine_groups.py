@@ -92,10 +92,10 @@ def dissolve(partition: Partition, loss: Any, search: Search, group: int) -> boo
     fine = moved == len(rows) and total < most
     for row in rows:
         fine = fine and keeps(partition, search.needs, partition.label[row], NOBODY, NOBODY)
-    search.clock[0] += fine
+    before = search.clock[0]
     for row in rows[:moved]:
         where = partition.label[row]
-        if fine and search.groups[where].changed < search.clock[0]:  # once for all that joined it
+        if fine and search.groups[where].changed <= before:  # once for all that joined it
             note_change(partition, search, where)
         elif not fine:
             leave(partition, row)
@@ -124,7 +124,6 @@ def split(partition: Partition, loss: Any, search: Search, group: int, empty: in
         exchange(partition, loss, group, who, empty, NOBODY)
     allowed = may_become(partition, group, NOBODY, NOBODY) and may_become(partition, empty, NOBODY, NOBODY)
     if allowed and total < -LEAST and both_keep(partition, search.needs, group, NOBODY, empty, NOBODY):
-        search.clock[0] += 1
         note_change(partition, search, group)
         note_change(partition, search, empty)
         return True
