@@ -418,3 +418,12 @@ def test_averages_in_files_do_not_say_who_was_grouped():
     with pytest.raises(ParameterError, match="which rows were in one class"):
         release.measure("il1", original=PEOPLE, schema=PEOPLE_SCHEMA)
     assert release.measure("il3", original=PEOPLE, schema=PEOPLE_SCHEMA)["il3"] > 0
+
+
+def test_il5_of_numbers_whose_squares_are_next_to_nothing():
+    """The largest numbers of both columns stand beside missing ones, so that tiny ones alone are correlated."""
+    a, b = [0.0, 1e-90, 2e-90, 3e-90, 1.0, None], [0.0, 1e-90, 2e-90, 3e-90, None, 1.0]
+    frame = pl.DataFrame({"a": a, "b": b, "c": [0.0, 1.0, 4.0, 9.0, 5.0, 6.0]})
+    schema = shoal.Schema(quasi=dict.fromkeys("abc", shoal.Numeric()))
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=0)
+    assert 0.0 <= release.measure("il5", original=frame)["il5"] < math.inf

@@ -155,7 +155,8 @@ def _correlation(x: Floats, y: Floats, weight: Floats) -> float:
     spreads = _covariance(x, x, weight), _covariance(y, y, weight)
     if min(spreads) <= 0:
         return 0.0
-    return float(np.clip(_covariance(x, y, weight) / math.sqrt(math.prod(spreads)), -1, 1))
+    together = math.prod(map(math.sqrt, spreads))  # the product of the spreads of tiny numbers would be 0
+    return float(np.clip(_covariance(x, y, weight) / together, -1, 1))
 
 
 def _points(column: InputColumn, cells: Cells) -> tuple[Floats, Ints]:
